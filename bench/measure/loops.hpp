@@ -1,0 +1,23 @@
+// The two loops that say what a core can do at best, written once and compiled for each
+// instruction set: multiply-adds without memory, and loads without arithmetic.
+#pragma once
+
+#include <cstddef>
+
+#include "scaledot/attention.hpp"
+
+namespace scaledot::measure {
+
+struct Loops {
+  const char* isa;  // as scaledot::machine() names it
+  Index flops;      // of one step
+  void (*multiply_add)(Index steps);
+  void (*read)(const std::byte* data, std::size_t bytes);  // the last few bytes are left out
+};
+
+extern const Loops scalar_loops, avx2_loops, avx512_loops, neon_loops;
+
+// Those of the instruction set that attend() runs on; null if SCALEDOT_ISA names none.
+const Loops* loops_in_use();
+
+}  // namespace scaledot::measure

@@ -1,0 +1,152 @@
+#include "bench.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <map>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "measure/measure.hpp"
+#include "measure/progress_line.hpp"
+#include "measure/report.hpp"
+#include "scaledot/machine.hpp"
+
+namespace scaledot::cli {
+
+namespace {
+
+using measure::Json;
+using measure::Result;
+using measure::Shape;
+
+void print(const Shape& shape, const Result& result, const std::string& isa) {
+  std::printf(
+      "%s, %s arithmetic on %s, batch %lld, heads %lld on %lld, queries %lld, keys %lld, "
+      "head_dim %lld, value_dim %lld, causal %s, threads %d\n",
+      measure::name_of(shape.dtype), measure::name_of(resolved_arithmetic(shape)), isa.c_str(),
+      static_cast<long long>(shape.batch), static_cast<long long>(shape.heads),
+      static_cast<long long>(shape.key_heads), static_cast<long long>(shape.queries),
+      static_cast<long long>(shape.keys), static_cast<long long>(shape.head_dim),
+      static_cast<long long>(shape.value_dim), measure::name_of(shape.causal), shape.threads);
+  std::printf("time    %.1f us, best %.1f us (median of %d, spread %.1f %%, warm cache)\n",
+              result.microseconds, result.best_microseconds, result.repetitions,
+              result.spread * 100);
+  std::printf("rate    %.1f GFLOP/s, %.1f %% of the peak (%.1f, measured in between)\n",
+              result.gflops, result.fraction_of_peak * 100, result.peak_gflops);
+  std::printf("memory  %.2f GB/s", result.bandwidth_gbytes);
+  if (result.fraction_of_bandwidth)
+    std::printf(", %.1f %% of what reading these keys and values allows",
+                *result.fraction_of_bandwidth * 100);
+  std::printf("\n");
+}
+
+int fail(const std::string& message) {
+  std::fprintf(stderr, "scaledot: %s\n", message.c_str());
+  return 1;
+}
+
+// Options that are the length of an axis. Two follow another one if they are not given.
+void add_extents(CLI::App& bench, Shape& shape) {
+  constexpr Index most = Index{1} << 60;  // no sum of two overflows
+  const auto add = [&bench](const char* name, Index& value, const char* meaning) {
+    return bench.add_option(name, value, meaning)
+        ->check(CLI::Range(Index{0}, most).description(""));
+  };
+  add("--batch", shape.batch, "Batch entries")->capture_default_str();
+  add("--heads", shape.heads, "Query heads")->capture_default_str();
+  CLI::Option* key_heads =
+      add("--key-heads", shape.key_heads, "Key heads, as --heads if not given");
+  add("--queries", shape.queries, "Queries")->capture_default_str();
+  add("--keys", shape.keys, "Keys")->capture_default_str();
+  add("--head-dim", shape.head_dim, "Length of a query and key row")->capture_default_str();
+  CLI::Option* value_dim =
+      add("--value-dim", shape.value_dim, "Length of a value row, as --head-dim if not given");
+  bench.parse_complete_callback([&shape, key_heads, value_dim] {
+    if (key_heads->empty()) shape.key_heads = shape.heads;
+    if (value_dim->empty()) shape.value_dim = shape.head_dim;
+  });
+}
+
+// Options that take one of a few words.
+void add_choices(CLI::App& bench, Shape& shape) {
+  const auto add = [&bench](const char* name, auto& value, const auto& by_name,
+                            const char* meaning) {
+    bench
+        .add_option_function<std::string>(
+            name, [&value, by_name](const std::string& word) { value = by_name.at(word); }, meaning)
+        ->check(CLI::IsMember(by_name))
+        ->default_str(measure::name_of(value));
+  };
+  using Causals = std::map<std::string, Causal>;
+  using DTypes = std::map<std::string, DType>;
+  using Arithmetics = std::map<std::string, Arithmetic>;
+  add("--causal", shape.causal,
+      Causals{{"off", Causal::off},
+              {"top_left", Causal::top_left},
+              {"bottom_right", Causal::bottom_right}},
+      "Which diagonal a query may not look beyond");
+  add("--dtype", shape.dtype,
+      DTypes{{"f32", DType::f32}, {"f16", DType::f16}, {"bf16", DType::bf16}},
+      "Type of all tensors");
+  add("--arithmetic", shape.arithmetic,
+      Arithmetics{{"automatic", Arithmetic::automatic},
+                  {"f32", Arithmetic::f32},
+                  {"bf16", Arithmetic::bf16}},
+      "How sums and products are rounded");
+}
+
+void add_counts(CLI::App& bench, Shape& shape) {
+  using Ends = std::pair<Index, Index>;
+  bench
+      .add_option_function<Ends>(
+          "--window",
+          [&shape](const Ends& ends) {
+            shape.window = {ends.first, ends.second};
+          },
+          "LEFT,RIGHT: keys seen to both sides of the diagonal, -1 for all")
+      ->delimiter(',');
+  bench
+      .add_option_function<int>(
+          "--threads",
+          [&shape](int threads) { shape.threads = threads > 0 ? threads : machine().cores; },
+          "Threads, 0 for one a core")
+      ->check(CLI::Range(0, 4096).description(""))
+      ->default_str("1");
+}
+
+}  // namespace
+
+CLI::App* add_bench(CLI::App& app, BenchArguments& arguments) {
+  CLI::App* bench = app.add_subcommand("bench", "Measure one shape on this machine, warm cache");
+  add_extents(*bench, arguments.shape);
+  add_choices(*bench, arguments.shape);
+  add_counts(*bench, arguments.shape);
+  bench->add_flag("--json", arguments.json, "Print JSON");
+  return bench;
+}
+
+int run_bench(const BenchArguments& arguments) try {
+  measure::Tensors tensors(arguments.shape);
+  const measure::Measured measured =
+      measure::measure(tensors, {}, {}, measure::ProgressLine("measuring"));
+  if (!measured.fault.empty()) return fail(measured.fault);
+  const Result& result = measured.results.front();
+  const std::string isa = measure::loops_in_use()->isa;
+  if (arguments.json) {
+    Json json = measure::json_of(arguments.shape);
+    json.update(measure::json_of(result));
+    json["isa"] = isa;
+    std::printf("%s\n", json.dump(2).c_str());
+  } else {
+    print(arguments.shape, result, isa);
+  }
+  return 0;
+} catch (const std::bad_alloc&) {
+  return fail("not enough memory for tensors of this shape");
+} catch (const std::exception& error) {
+  return fail(error.what());
+}
+
+}  // namespace scaledot::cli
