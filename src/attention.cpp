@@ -1,0 +1,208 @@
+// attend(): check the arguments, plan the tasks, run them on the kernel table in use.
+#include "attention.hpp"
+
+#include "dispatch.hpp"
+#include "parallel.hpp"
+#include "plan.hpp"
+#include "problem.hpp"
+#include "workspace.hpp"
+
+namespace scaledot {
+
+using kernels::KernelTable;
+using kernels::Panels;
+using kernels::Tile;
+
+namespace {
+
+// One call under way.
+struct Run {
+  const Problem& problem;
+  const KernelTable& table;
+  const Paths& paths;
+  const Plan& plan;
+  float* memory;
+  Index first_head = 0;  // of the wave
+
+  float* scratch(int worker) const { return memory + worker * plan.scratch; }
+  float* after_scratch() const { return memory + plan.threads * plan.scratch; }
+  float* slots(Index tile) const { return after_scratch() + tile * plan.splits * plan.slot; }
+
+  float* panel_memory(Index head) const {
+    return after_scratch() + (head - first_head) * plan.panels();
+  }
+  Panels panels(Index head) const {
+    if (plan.wave == 0) return {};
+    float* const key = panel_memory(head);
+    float* const value = key + plan.key_panel;
+    return {key, value, reinterpret_cast<kernels::BlockFacts*>(value + plan.value_panel)};
+  }
+
+  // Rows [first, first + count) of a key head, which is one of all batch entries'.
+  Tile tile(Index head, Index first, Index count) const {
+    const Index batch = head / problem.key_heads, key_head = head % problem.key_heads;
+    const Index query_head = key_head * problem.group;
+    Tile tile;
+    tile.constants = problem.constants;
+    tile.band = problem.band(batch);
+    tile.keys = problem.keys;
+    tile.first = first;
+    tile.count = count;
+    tile.group = problem.group;
+    tile.query = problem.query.lines(batch, query_head);
+    tile.key = problem.key.lines(batch, key_head);
+    tile.value = problem.value.lines(batch, key_head);
+    tile.mask = problem.mask.lines(batch, query_head);
+    tile.bias = problem.bias.lines(batch, query_head);
+    tile.output = problem.output.lines(batch, query_head);
+    tile.lse = problem.lse.lines(batch, query_head);
+    tile.weights = problem.weights.lines(batch, query_head);
+    tile.panels = panels(head);
+    tile.certify = paths.certified;
+    tile.bf16 = problem.bf16;
+    return tile;
+  }
+  // Tiles of a head are taken last one first: with a causal band those are the longest.
+  Tile tile(Index index) const {
+    const Index head = index / plan.tiles, place = plan.tiles - 1 - index % plan.tiles;
+    const Index first = place * table.rows;
+    return tile(head, first, smaller(table.rows, plan.rows - first));
+  }
+
+  // Packs one split of a head's keys, as far as some query sees them.
+  void pack_split(Index index) const {
+    const Index splits = pieces(problem.keys, kernels::split_keys);
+    const Index head = first_head + index / splits, begin = index % splits * kernels::split_keys;
+    const Tile all = tile(head, 0, plan.rows);
+    const Range seen = all.band.any(all.queries());
+    kernels::Packing packing;
+    packing.constants = problem.constants;
+    packing.key = all.key;
+    packing.value = all.value;
+    packing.panels = all.panels;
+    packing.keys = {larger(begin, seen.begin / kernels::block_keys * kernels::block_keys),
+                    smaller(begin + kernels::split_keys, seen.end)};
+    if (packing.keys.empty()) return;
+    packing.keys_read = {larger(packing.keys.begin, seen.begin), packing.keys.end};
+    if (problem.is_masked) {
+      float* const marks = panel_memory(head) + plan.panels() - plan.seen;
+      packing.seen = {reinterpret_cast<std::uint8_t*>(marks), 0};
+      for (Index j = packing.keys.begin; j < packing.keys.end; ++j) packing.seen.marks[j] = 0;
+      table.mark_seen(all, packing.keys_read, packing.seen);
+    }
+    table.pack(packing);
+  }
+
+  template <class Task>
+  void each(Index count, const Task& task) const {
+    parallel_for(count, plan.threads, const_cast<Task*>(&task),
+                 [](void* context, Index index, int worker) {
+                   (*static_cast<const Task*>(context))(index, worker);
+                 });
+  }
+
+  void in_waves() {
+    for (; first_head < plan.heads; first_head += plan.wave) {
+      const Index heads = smaller(plan.wave, plan.heads - first_head);
+      each(heads * pieces(problem.keys, kernels::split_keys),
+           [this](Index index, int) { pack_split(index); });
+      each(heads * plan.tiles, [this](Index index, int worker) {
+        table.attend(tile(first_head * plan.tiles + index), scratch(worker));
+      });
+    }
+  }
+
+  void tile_by_tile() const {
+    each(plan.heads * plan.tiles,
+         [this](Index index, int worker) { table.attend(tile(index), scratch(worker)); });
+  }
+
+  void split_by_split() const {
+    each(plan.heads * plan.tiles * plan.splits, [this](Index index, int worker) {
+      table.attend_split(tile(index / plan.splits), index % plan.splits,
+                         slots(0) + index * plan.slot, scratch(worker));
+    });
+    each(plan.heads * plan.tiles,
+         [this](Index index, int) { table.finish(tile(index), slots(index), plan.splits); });
+  }
+};
+
+// Checks and plans a call; `plan` is empty if there is nothing to compute.
+Status prepare(const KernelTable& table, const Tensor& query, const Tensor& key,
+               const Tensor& value, const Outputs& outputs, const Options& options,
+               const Paths& paths, Problem& problem, Plan& made) noexcept {
+  if (const Status bad = check(query, key, value, outputs, options, problem); !bad.ok()) return bad;
+  const int threads = problem.threads != 0 ? problem.threads : default_threads();
+  if (threads < 0) return {Status::Code::option, "SCALEDOT_THREADS", "", -1, 0, 1};
+  if (problem.output.data == nullptr && problem.lse.data == nullptr &&
+      problem.weights.data == nullptr)
+    return {};
+  if (!plan(problem, table, paths, threads, made)) return {Status::Code::out_of_memory, "workspace"};
+  return {};
+}
+
+}  // namespace
+
+Status attend_on(const KernelTable& table, const Tensor& query, const Tensor& key,
+                 const Tensor& value, const Outputs& outputs, const Options& options,
+                 const Paths& paths) noexcept {
+  Problem problem;
+  Plan plan;
+  if (const Status bad =
+          prepare(table, query, key, value, outputs, options, paths, problem, plan);
+      !bad.ok())
+    return bad;
+  if (plan.bytes == 0) return {};
+  const auto needed = static_cast<Index>(plan.bytes);
+  const auto given = static_cast<Index>(options.workspace.size());
+  if (given != 0 && given < needed)
+    return {Status::Code::extent, "workspace", "", -1, given, needed};
+  const Workspace workspace(options.workspace, plan.bytes);
+  if (workspace.floats() == nullptr)
+    return {Status::Code::out_of_memory, "workspace", "", -1, 0, needed};
+
+  Run run{problem, table, paths, plan, workspace.floats()};
+  if (plan.wave > 0)
+    run.in_waves();
+  else if (plan.splits > 0)
+    run.split_by_split();
+  else
+    run.tile_by_tile();
+  return {};
+}
+
+Status attend(const Tensor& query, const Tensor& key, const Tensor& value, const Outputs& outputs,
+              const Options& options) noexcept {
+  const KernelTable* const table = table_in_use();
+  if (table == nullptr) return {Status::Code::option, "SCALEDOT_ISA"};
+  return attend_on(*table, query, key, value, outputs, options, {});
+}
+
+Status workspace_bytes(const Tensor& query, const Tensor& key, const Tensor& value,
+                       const Outputs& outputs, const Options& options,
+                       std::size_t& bytes) noexcept {
+  bytes = 0;
+  const KernelTable* const table = table_in_use();
+  if (table == nullptr) return {Status::Code::option, "SCALEDOT_ISA"};
+  Problem problem;
+  Plan plan;
+  const Status status =
+      prepare(*table, query, key, value, outputs, options, {}, problem, plan);
+  if (status.ok()) bytes = plan.bytes;
+  return status;
+}
+
+Tensor contiguous(const void* data, DType dtype, std::initializer_list<Index> extents) noexcept {
+  Tensor tensor{const_cast<void*>(data), dtype, static_cast<int>(extents.size()), {}, {}};
+  std::size_t axis = 0;
+  for (const Index extent : extents)
+    if (axis < tensor.extent.size()) tensor.extent[axis++] = extent;
+  std::uint64_t stride = 1;  // unsigned: extents that overflow are attend()'s to refuse
+  while (axis-- > 0) {
+    tensor.stride[axis] = static_cast<Index>(stride);
+    stride *= static_cast<std::uint64_t>(tensor.extent[axis]);
+  }
+  return tensor;
+}
+
+}  // namespace scaledot

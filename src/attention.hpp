@@ -1,0 +1,20 @@
+// attend() on a given kernel table and by given paths, for the tests: the bits must not depend on them.
+#pragma once
+
+#include "kernels/table.hpp"
+#include "scaledot/attention.hpp"
+
+namespace scaledot {
+
+// What a call may use. Each is a matter of speed alone.
+struct Paths {
+  bool certified = true;      // skip the running maximum where the logits are known to be small
+  bool shared_panels = true;  // pack keys and values once a key head, not in every tile
+  bool split_tasks = true;    // let tasks of their own take the splits of few queries
+};
+
+[[nodiscard]] Status attend_on(const kernels::KernelTable& table, const Tensor& query,
+                               const Tensor& key, const Tensor& value, const Outputs& outputs,
+                               const Options& options, const Paths& paths = {}) noexcept;
+
+}  // namespace scaledot

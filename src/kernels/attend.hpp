@@ -1,0 +1,295 @@
+// One tile of queries against all the keys it sees, block by block: score, hide, weigh, absorb.
+// Between two blocks only RowStates survive (Milakov and Gimelshein 2018, "Online normalizer
+// calculation for softmax"; Dao et al. 2022, "FlashAttention"; here with an integer maximum).
+#pragma once
+
+#include "kernels/finish.hpp"
+#include "kernels/hide.hpp"
+#include "kernels/multiply.hpp"
+#include "kernels/pack.hpp"
+#include "kernels/rows.hpp"
+#include "kernels/scratch.hpp"
+
+namespace scaledot::kernels {
+
+// The packed keys and values of one block.
+struct Block {
+  Index first;         // its first key, a multiple of block_keys
+  Range keys;          // those in it to look at, counted from `first`; multiples of Simd::rows
+  const float* key;    // [block_keys / group][head_dim][group]
+  const float* value;  // [value_dim / group][block_keys][group]
+  BlockFacts facts;
+};
+
+// logits[key, row] = query . key, in units of log2.
+template <class Simd, int vecs, bool bf16>
+void score(const Constants& constants, const Block& block, const float* query, float* logits) {
+  constexpr Index group = group_of<Simd>, width = vecs * Simd::lanes;
+  constexpr int rows = Simd::rows, half = Simd::rows / 2;
+  const Index dims = constants.head_dim;
+  for (Index j = block.keys.begin; j < block.keys.end; j += rows) {
+    const float* panel = block.key + j / group * group * dims + j % group;
+    float* to = logits + j * width;
+    if constexpr (bf16) {
+      multiply_chunks<Simd, half, vecs, true>(dims, 0, panel, group, query, to, constants.scale);
+      multiply_chunks<Simd, half, vecs, true>(dims, 0, panel + half, group, query,
+                                              to + half * width, constants.scale);
+    } else {
+      multiply<Simd, rows, vecs, true>(dims, panel, group, query, to);
+    }
+  }
+}
+
+// output[dim, row] += sum over the block's keys of weight[key, row] * value[key, dim].
+template <class Simd, int vecs, bool bf16, Values values>
+void absorb(const Constants& constants, const Block& block, const float* weights, float* output) {
+  constexpr Index group = group_of<Simd>, width = vecs * Simd::lanes;
+  constexpr int rows = Simd::rows, half = Simd::rows / 2;
+  const Index keys = block.keys.end - block.keys.begin, phase = block.keys.begin % chunk;
+  const float* weight = weights + block.keys.begin * width;
+  for (Index d = 0; d < constants.value_dim; d += rows) {
+    const float* panel =
+        block.value + d / group * group * block_keys + block.keys.begin * group + d % group;
+    float* to = output + d * width;
+    if constexpr (bf16) {
+      multiply_chunks<Simd, half, vecs, false, values>(keys, phase, panel, group, weight, to);
+      multiply_chunks<Simd, half, vecs, false, values>(keys, phase, panel + half, group, weight,
+                                                       to + half * width);
+    } else {
+      multiply<Simd, rows, vecs, false, values>(keys, panel, group, weight, to);
+    }
+  }
+}
+
+// Weighs the block's logits in place: raises the maxima if need be, then sums the weights.
+template <class Simd, int vecs, bool bf16, bool certified>
+void weigh_block(const Constants& constants, const Block& block, float* logits, RowStates& states) {
+  constexpr Index width = vecs * Simd::lanes;
+  float* line = logits + block.keys.begin * width;
+  const Index keys = block.keys.end - block.keys.begin;
+  if constexpr (!certified)
+    raise_max<Simd, vecs>(line, keys, states.max, states.sum, states.output, constants.value_dim);
+  if constexpr (bf16)
+    weigh_rows_in_chunks<Simd, vecs, certified>(line, keys, block.keys.begin % chunk, states.max,
+                                                states.sum);
+  else
+    weigh_rows<Simd, vecs, certified>(line, keys, states.max, states.sum);
+}
+
+// Everything about one tile that does not change from block to block.
+template <class Simd, int vecs, bool bf16>
+struct TileWalk {
+  static constexpr Index width = vecs * Simd::lanes;
+  const Tile& tile;
+  Scratch scratch;
+  Range seen;        // keys that some row sees
+  Range clear;       // keys that every row sees
+  bool certified = false;
+
+  TileWalk(const Tile& of, float* memory) : tile(of) {
+    lay_out<Simd>(tile.constants, memory, scratch);
+    seen = tile.band.any(tile.queries());
+    if (seen.empty()) seen = {0, 0};
+    clear = tile.band.all(tile.queries());
+    const auto line = [&](Index r) {
+      return r < tile.count ? tile.query.at(tile.head(r), tile.position(r)) : nullptr;
+    };
+    const Index dims = tile.constants.head_dim;
+    pack_transposed<Simd>(line, tile.query.dtype, tile.query.dim_stride, dims, width,
+                          scratch.query);
+    if (!bf16) {
+      const auto scale = Simd::broadcast(tile.constants.scale);
+      for (Index e = 0; e < dims * width; e += Simd::lanes)
+        Simd::store(scratch.query + e, Simd::mul(Simd::load(scratch.query + e), scale));
+    }
+    certified = tile.certify && is_certified();
+  }
+
+  // |query| * |key| * |scale * log2(e)| <= 32 for all rows and keys, so that a maximum of 0 will do,
+  // and no value so large or small that 2^32 times it would matter (docs/numerics.md).
+  bool is_certified() const {
+    if (tile.panels.key == nullptr || tile.bias.data != nullptr || tile.constants.softcap != 0)
+      return false;
+    float key_norm2 = 0, value_max = 0;
+    for (Index b = seen.begin / block_keys; b * block_keys < seen.end; ++b) {
+      const BlockFacts& facts = tile.panels.facts[b];
+      key_norm2 = facts.key_norm2 > key_norm2 ? facts.key_norm2 : key_norm2;
+      value_max = facts.value_max > value_max ? facts.value_max : value_max;
+    }
+    const auto dims = static_cast<double>(tile.constants.head_dim);
+    const auto bound = [&](float norm2) {  // roundings and flushed squares included
+      return norm2 * (1 + dims * 0x1p-22) + dims * 0x1p-126;
+    };
+    const float query_norm2 =
+        largest_norm2<Simd>(scratch.query, tile.constants.head_dim, width);
+    const double scale = bf16 ? tile.constants.scale : 1;
+    return bound(query_norm2) * bound(key_norm2) * scale * scale <= 32.0 * 32.0 &&
+           (value_max == 0 || (value_max >= 0x1p-60f && value_max <= 0x1p60f));
+  }
+
+  void start(RowStates& states) const {
+    for (Index r = 0; r < width; ++r) states.max[r] = certified ? 0 : -infinity;
+    start_split(states);
+  }
+  void start_split(RowStates& states) const {
+    for (Index r = 0; r < width; ++r) states.sum[r] = 0;
+    const Index dims = round_up(tile.constants.value_dim, Simd::rows);
+    for (Index e = 0; e < dims * width; ++e) states.output[e] = 0;
+  }
+
+  // The part of a block that the tile looks at, packed; false if none of its keys is seen.
+  bool open(Index first, Block& block) {
+    const Range keys{larger(seen.begin, first), smaller(seen.end, first + block_keys)};
+    block.first = first;
+    block.keys = {(keys.begin - first) / Simd::rows * Simd::rows,
+                  round_up(keys.end - first, Simd::rows)};
+    SeenKeys marked;
+    if (tile.mask.data != nullptr || tile.bias.data != nullptr) {
+      marked = {scratch.seen, first};
+      for (Index j = 0; j < block_keys; ++j) scratch.seen[j] = 0;
+      if (!mark_seen_in<Simd>(tile, keys, marked)) return false;
+    }
+    if (tile.panels.key != nullptr) {
+      block.key = tile.panels.key + first * tile.constants.head_dim;
+      block.value =
+          tile.panels.value + first * round_up(tile.constants.value_dim, group_of<Simd>);
+      block.facts = tile.panels.facts[first / block_keys];
+      return true;
+    }
+    const Packing packing{tile.constants, tile.key, tile.value, keys, keys, marked, {}};
+    block.facts = pack_block<Simd>(packing, first, keys, scratch.key, scratch.value);
+    block.key = scratch.key;
+    block.value = scratch.value;
+    return true;
+  }
+
+  // From queries and keys to logits: capped, biased, and -inf where a key is hidden.
+  void logits_of(const Block& block) {
+    score<Simd, vecs, bf16>(tile.constants, block, scratch.query, scratch.logits);
+    const Index count = (block.keys.end - block.keys.begin) * width;
+    float* line = scratch.logits + block.keys.begin * width;
+    if (tile.constants.softcap != 0) cap_logits<Simd>(line, count, tile.constants.softcap);
+    if (tile.bias.data != nullptr) {
+      pack_marks<Simd>(tile, tile.bias, block.first, block.keys, width, scratch.marks);
+      add_bias<Simd>(line, scratch.marks, count);
+    }
+    if (tile.mask.data != nullptr) {
+      pack_marks<Simd>(tile, tile.mask, block.first, block.keys, width, scratch.marks);
+      hide_marked<Simd>(scratch.marks, 0, count, -infinity, line);
+    }
+    hide_band<Simd>(tile, clear, block.first, block.keys, width, scratch.rows, -infinity,
+                    scratch.logits);
+  }
+
+  // Gives the weight -0 to hidden keys, so that the careful path can tell them from light ones.
+  void mark_hidden(const Block& block) {
+    const Index count = (block.keys.end - block.keys.begin) * width;
+    float* line = scratch.logits + block.keys.begin * width;
+    if (tile.bias.data != nullptr) {
+      pack_marks<Simd>(tile, tile.bias, block.first, block.keys, width, scratch.marks);
+      hide_marked<Simd>(scratch.marks, -infinity, count, -0.0f, line);
+    }
+    if (tile.mask.data != nullptr) {
+      pack_marks<Simd>(tile, tile.mask, block.first, block.keys, width, scratch.marks);
+      hide_marked<Simd>(scratch.marks, 0, count, -0.0f, line);
+    }
+    hide_band<Simd>(tile, clear, block.first, block.keys, width, scratch.rows, -0.0f,
+                    scratch.logits);
+  }
+
+  void take_in(const Block& block, RowStates& states) {
+    logits_of(block);
+    if (certified)
+      weigh_block<Simd, vecs, bf16, true>(tile.constants, block, scratch.logits, states);
+    else
+      weigh_block<Simd, vecs, bf16, false>(tile.constants, block, scratch.logits, states);
+    if (block.facts.value_max < infinity) {
+      absorb<Simd, vecs, bf16, Values::finite>(tile.constants, block, scratch.logits,
+                                               states.output);
+    } else {
+      mark_hidden(block);
+      absorb<Simd, vecs, bf16, Values::any>(tile.constants, block, scratch.logits, states.output);
+    }
+  }
+
+  void take_in_split(Index split, RowStates& states) {
+    const Range keys{larger(split * split_keys, seen.begin / block_keys * block_keys),
+                     smaller((split + 1) * split_keys, seen.end)};
+    Block block;
+    for (Index first = keys.begin; first < keys.end; first += block_keys)
+      if (open(first, block)) take_in(block, states);
+  }
+};
+
+// softmax(logits) from the final states, by a second pass over the keys; 0 for hidden keys.
+template <class Simd, int vecs, bool bf16>
+void store_weights(TileWalk<Simd, vecs, bf16>& walk, const RowStates& states) {
+  const Tile& tile = walk.tile;
+  constexpr Index width = vecs * Simd::lanes;
+  for (Index r = 0; r < tile.count; ++r)
+    for (Index j = 0; j < tile.keys; ++j)
+      store_elements<Simd>(tile.weights.to(tile.head(r), tile.position(r), j), tile.weights.dtype, 1,
+                           1, Simd::zero());
+  Block block;
+  for (Index first = walk.seen.begin / block_keys * block_keys; first < walk.seen.end;
+       first += block_keys) {
+    if (!walk.open(first, block)) continue;
+    walk.logits_of(block);
+    const auto each = [&](const auto& of) {
+      for (Index j = block.keys.begin; j < block.keys.end; ++j)
+        for (Index r = 0; r < width; r += Simd::lanes) {
+          float* at = walk.scratch.logits + j * width + r;
+          Simd::store(at, of(Simd::load(at), r));
+        }
+    };
+    each([&](auto t, Index r) {
+      return weigh<Simd, bf16, false>(t, finite_max<Simd>(states.max + r));
+    });
+    walk.mark_hidden(block);
+    each([&](auto w, Index r) {
+      const auto share = Simd::div(w, divisor<Simd>(Simd::load(states.sum + r)));
+      return Simd::select(Simd::negative(w), Simd::zero(), canonical<Simd>(share));
+    });
+    const Range keys{larger(walk.seen.begin, first), smaller(walk.seen.end, first + block_keys)};
+    store_transposed<Simd>(tile, tile.weights, keys.begin, keys.end - keys.begin, width,
+                           walk.scratch.logits + (keys.begin - first) * width);
+  }
+}
+
+template <class Simd, int vecs, bool bf16>
+void attend_tile(const Tile& tile, float* memory) {
+  TileWalk<Simd, vecs, bf16> walk(tile, memory);
+  RowStates states = walk.scratch.states, merged = walk.scratch.merged;
+  walk.start(states);
+  bool is_merged = false;
+  const Index first = walk.seen.begin / split_keys;
+  for (Index split = first; split * split_keys < walk.seen.end; ++split) {
+    if (split == first + 1) {
+      merged = states;
+      states = walk.scratch.merged;
+      is_merged = true;
+    }
+    if (split > first) {
+      for (Index r = 0; r < walk.width; ++r) states.max[r] = merged.max[r];
+      walk.start_split(states);
+    }
+    walk.take_in_split(split, states);
+    if (is_merged)
+      merge_rows<Simd>(walk.width, tile.constants.value_dim, merged.max, merged.sum, merged.output,
+                       states.max, states.sum, states.output);
+  }
+  if (!is_merged) merged = states;
+  if (tile.weights.data != nullptr) store_weights<Simd, vecs, bf16>(walk, merged);
+  store_rows<Simd>(tile, merged, walk.width);
+}
+
+// One split of the keys, into a slot.
+template <class Simd, int vecs, bool bf16>
+void attend_tile_split(const Tile& tile, Index split, float* slot, float* memory) {
+  TileWalk<Simd, vecs, bf16> walk(tile, memory);
+  RowStates states = states_at<Simd>(slot);
+  walk.start(states);
+  walk.take_in_split(split, states);
+}
+
+}  // namespace scaledot::kernels

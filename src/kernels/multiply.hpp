@@ -1,0 +1,100 @@
+// The multiply-add loops: one register tile for query . key and for weight . value.
+#pragma once
+
+#include "kernels/table.hpp"
+
+#define SCALEDOT_UNROLL _Pragma("GCC unroll 16")  // g++ 12 keeps `sum` in memory without it
+
+namespace scaledot::kernels {
+
+enum class Values { finite, any };
+
+// One step of a sum: sum + a * b. Where values may be NaN or infinite, a lane whose weight a is -0
+// is a hidden key's and stays as it is: 0 * NaN would reach the row (rows.hpp, mark_hidden).
+template <class Simd, Values values>
+[[gnu::always_inline]] inline typename Simd::Vec step(typename Simd::Vec a, typename Simd::Vec b,
+                                                      typename Simd::Vec sum) {
+  const auto next = Simd::fma(a, b, sum);
+  if constexpr (values == Values::finite) return next;
+  return Simd::select(Simd::negative(a), sum, next);
+}
+
+// c[rows x vecs*lanes] += b[depth x rows]^T * a[depth x vecs*lanes], c staying in registers: each
+// element is one chain over depth, ascending. b's lines are b_stride apart, a's a_stride, c's
+// vecs*lanes. With `start`, c is not read: the chain starts from 0.
+template <class Simd, int rows, int vecs, bool start, Values values = Values::finite>
+[[gnu::always_inline]] inline void multiply(Index depth, const float* b, Index b_stride,
+                                            const float* a, float* c) {
+  static_assert(rows * vecs + vecs + 1 <= Simd::registers, "sums + a + b must not spill");
+  constexpr int width = vecs * Simd::lanes;
+  typename Simd::Vec sum[rows][vecs];
+  SCALEDOT_UNROLL for (int r = 0; r < rows; ++r)
+    SCALEDOT_UNROLL for (int v = 0; v < vecs; ++v)
+      sum[r][v] = start ? Simd::zero() : Simd::load(c + r * width + v * Simd::lanes);
+
+  for (Index k = 0; k < depth; ++k, a += width, b += b_stride) {
+    typename Simd::Vec line[vecs];
+    SCALEDOT_UNROLL for (int v = 0; v < vecs; ++v) line[v] = Simd::load(a + v * Simd::lanes);
+    SCALEDOT_UNROLL for (int r = 0; r < rows; ++r) {
+      const auto scalar = Simd::broadcast(b[r]);
+      SCALEDOT_UNROLL for (int v = 0; v < vecs; ++v)
+        sum[r][v] = step<Simd, values>(line[v], scalar, sum[r][v]);
+    }
+  }
+
+  SCALEDOT_UNROLL for (int r = 0; r < rows; ++r)
+    SCALEDOT_UNROLL for (int v = 0; v < vecs; ++v)
+      Simd::store(c + r * width + v * Simd::lanes, sum[r][v]);
+}
+
+// The same in tile order, the order of AMX's TDPBF16PS: for each chunk of 32 products one chain over
+// the even ones and one over the odd ones, each from 0; then c + (even + odd). `phase` is the place
+// of the first product in its chunk, and even. The last chunk's sum is multiplied by `factor` if
+// `start`, which is how a dot product becomes a logit.
+template <class Simd, int rows, int vecs, bool start, Values values = Values::finite>
+[[gnu::always_inline]] inline void multiply_chunks(Index depth, Index phase, const float* b,
+                                                   Index b_stride, const float* a, float* c,
+                                                   float factor = 1) {
+  static_assert(2 * rows * vecs + vecs + 1 <= Simd::registers, "sums + a + b must not spill");
+  constexpr int width = vecs * Simd::lanes;
+  Index k = 0;
+  for (Index stop = smaller(chunk - phase, depth);; stop = smaller(stop + chunk, depth)) {
+    typename Simd::Vec sum[2][rows][vecs];
+    SCALEDOT_UNROLL for (int p = 0; p < 2; ++p)
+      SCALEDOT_UNROLL for (int r = 0; r < rows; ++r)
+        SCALEDOT_UNROLL for (int v = 0; v < vecs; ++v) sum[p][r][v] = Simd::zero();
+
+    const auto product = [&](auto& part) {
+      typename Simd::Vec line[vecs];
+      SCALEDOT_UNROLL for (int v = 0; v < vecs; ++v) line[v] = Simd::load(a + v * Simd::lanes);
+      SCALEDOT_UNROLL for (int r = 0; r < rows; ++r) {
+        const auto scalar = Simd::broadcast(b[r]);
+        SCALEDOT_UNROLL for (int v = 0; v < vecs; ++v)
+          part[r][v] = step<Simd, values>(line[v], scalar, part[r][v]);
+      }
+      a += width;
+      b += b_stride;
+    };
+    for (; k + 1 < stop; k += 2) {
+      product(sum[0]);
+      product(sum[1]);
+    }
+    if (k < stop) {
+      product(sum[0]);
+      ++k;
+    }
+
+    const bool first = start && k <= chunk - phase, last = k >= depth;
+    SCALEDOT_UNROLL for (int r = 0; r < rows; ++r)
+      SCALEDOT_UNROLL for (int v = 0; v < vecs; ++v) {
+        float* at = c + r * width + v * Simd::lanes;
+        auto total = Simd::add(sum[0][r][v], sum[1][r][v]);
+        total = Simd::add(first ? Simd::zero() : Simd::load(at), total);
+        if (start && last) total = Simd::mul(total, Simd::broadcast(factor));
+        Simd::store(at, total);
+      }
+    if (last) return;
+  }
+}
+
+}  // namespace scaledot::kernels

@@ -1,0 +1,206 @@
+// The softmax of a tile, in vectors: queries are in the lanes, so every step is lane by lane.
+// `logits` is [keys][width] and becomes weights in place.
+#pragma once
+
+#include <limits>
+
+#include "kernels/exp2.hpp"
+#include "kernels/multiply.hpp"
+#include "kernels/table.hpp"
+
+namespace scaledot::kernels {
+
+inline constexpr float infinity = std::numeric_limits<float>::infinity();
+inline constexpr float largest_float = std::numeric_limits<float>::max();
+inline constexpr float log2_e = 0x1.715476p0f;
+
+// logits = softcap * tanh(logits), where logits come divided by the cap and softcap in log2 units.
+template <class Simd>
+inline void cap_logits(float* logits, Index count, float softcap) {
+  for (Index e = 0; e < count; e += Simd::lanes)
+    Simd::store(logits + e,
+                Simd::mul(Simd::broadcast(softcap), tanh<Simd>(Simd::load(logits + e))));
+}
+
+// Adds a bias in natural units. -inf hides the key, whatever its logit, and no finite sum does: the
+// bias is kept within +-2^127 and the sum within the finite range. Infinities and NaN pass.
+template <class Simd>
+inline void add_bias(float* logits, const float* bias, Index count) {
+  const auto limit = Simd::broadcast(largest_float), reach = Simd::broadcast(0x1p127f);
+  const auto hidden = Simd::broadcast(-infinity), minus = Simd::broadcast(-1);
+  const auto within = [&](auto x, auto bound) {
+    return Simd::max(Simd::mul(minus, bound), Simd::min(bound, x));
+  };
+  for (Index e = 0; e < count; e += Simd::lanes) {
+    const auto t = Simd::load(logits + e), b = Simd::load(bias + e);
+    const auto finite = Simd::both(Simd::less(Simd::abs(t), Simd::broadcast(infinity)),
+                                   Simd::less(Simd::abs(b), Simd::broadcast(infinity)));
+    const auto sum = Simd::fma(within(b, reach), Simd::broadcast(log2_e), t);
+    const auto other = Simd::select(Simd::equal(b, hidden), hidden, Simd::add(b, t));
+    Simd::store(logits + e, Simd::select(finite, within(sum, limit), other));
+  }
+}
+
+// Of one row: the keys it sees by position, counted from the block's first key.
+struct RowRanges {
+  float* begin;  // [width]
+  float* end;    // [width]
+};
+
+// Stores `value` in the lanes of the keys [keys.begin, keys.end) of a block that the band hides.
+template <class Simd>
+inline void hide_outside(const RowRanges& rows, Range keys, Index width, float value, float* line) {
+  const auto hidden = Simd::broadcast(value);
+  for (Index j = keys.begin; j < keys.end; ++j, line += width) {
+    const auto key = Simd::broadcast(static_cast<float>(j));
+    for (Index r = 0; r < width; r += Simd::lanes) {
+      const auto from = Simd::load(rows.begin + r), to = Simd::load(rows.end + r);
+      auto kept = Simd::select(Simd::less(key, from), hidden, Simd::load(line + r));
+      kept = Simd::select(Simd::less(key, to), kept, hidden);
+      Simd::store(line + r, kept);
+    }
+  }
+}
+
+// Stores `value` in the lanes whose mark is `mark`: 0 in a boolean mask, -inf in a bias.
+template <class Simd>
+inline void hide_marked(const float* marks, float mark, Index count, float value, float* line) {
+  for (Index e = 0; e < count; e += Simd::lanes) {
+    const auto hidden = Simd::equal(Simd::load(marks + e), Simd::broadcast(mark));
+    Simd::store(line + e, Simd::select(hidden, Simd::broadcast(value), Simd::load(line + e)));
+  }
+}
+
+// Raises the integer maxima of the rows to cover `keys` lines of logits, and multiplies what was
+// summed so far by the power of two between. A row is left alone until its logits are 2^8 above.
+template <class Simd, int vecs>
+inline void raise_max(const float* logits, Index keys, float* max, float* sum, float* output,
+                      Index dims) {
+  constexpr int width = vecs * Simd::lanes;
+  typename Simd::Vec largest[vecs];
+  SCALEDOT_UNROLL for (int v = 0; v < vecs; ++v) largest[v] = Simd::broadcast(-infinity);
+  for (Index j = 0; j < keys; ++j)
+    SCALEDOT_UNROLL for (int v = 0; v < vecs; ++v)
+      largest[v] = Simd::max(Simd::load(logits + j * width + v * Simd::lanes), largest[v]);
+
+  for (int v = 0; v < vecs; ++v) {
+    const auto before = Simd::load(max + v * Simd::lanes);
+    const auto enough = Simd::add(before, Simd::broadcast(8));
+    const auto above = Simd::less(enough, largest[v]);
+    if (!Simd::any(above)) continue;
+    const auto top = Simd::min(Simd::broadcast(largest_float), Simd::ceil(largest[v]));
+    const auto after = Simd::select(above, top, before);
+    Simd::store(max + v * Simd::lanes, after);
+    const auto factor = Simd::select(above, Simd::scale2(Simd::broadcast(1), Simd::sub(before, after)),
+                                     Simd::broadcast(1));
+    const auto scale_line = [&](float* line) {
+      Simd::store(line, Simd::mul(Simd::load(line), factor));
+    };
+    scale_line(sum + v * Simd::lanes);
+    for (Index d = 0; d < dims; ++d) scale_line(output + d * width + v * Simd::lanes);
+  }
+}
+
+// A row that has seen no logit above -inf yet is weighed against 0, so that -inf - max is -inf.
+template <class Simd>
+inline typename Simd::Vec finite_max(const float* max) {
+  const auto m = Simd::load(max);
+  return Simd::select(Simd::equal(m, Simd::broadcast(-infinity)), Simd::zero(), m);
+}
+
+// Turns logits into weights relative to max; returns nothing but the weights. With `certified` max
+// is 0 and is not subtracted.
+template <class Simd, bool bf16, bool certified>
+[[gnu::always_inline]] inline typename Simd::Vec weigh(typename Simd::Vec logit,
+                                                       typename Simd::Vec max) {
+  auto w = certified ? exp2<Simd>(logit) : weight<Simd>(logit, max);
+  if constexpr (bf16) w = Simd::to_bf16(w);
+  return w;
+}
+
+// Weighs `keys` lines and adds each row's weights to its sum: one chain over the keys, ascending.
+template <class Simd, int vecs, bool certified>
+inline void weigh_rows(float* logits, Index keys, const float* max, float* sum) {
+  constexpr int width = vecs * Simd::lanes;
+  typename Simd::Vec total[vecs], top[vecs];
+  SCALEDOT_UNROLL for (int v = 0; v < vecs; ++v) {
+    total[v] = Simd::load(sum + v * Simd::lanes);
+    top[v] = finite_max<Simd>(max + v * Simd::lanes);
+  }
+  for (Index j = 0; j < keys; ++j)
+    SCALEDOT_UNROLL for (int v = 0; v < vecs; ++v) {
+      float* at = logits + j * width + v * Simd::lanes;
+      const auto w = weigh<Simd, false, certified>(Simd::load(at), top[v]);
+      total[v] = Simd::add(total[v], w);
+      Simd::store(at, w);
+    }
+  SCALEDOT_UNROLL for (int v = 0; v < vecs; ++v) Simd::store(sum + v * Simd::lanes, total[v]);
+}
+
+// The same for bf16 arithmetic: rounded weights, summed in tile order. `phase` as in multiply_chunks.
+template <class Simd, int vecs, bool certified>
+inline void weigh_rows_in_chunks(float* logits, Index keys, Index phase, const float* max,
+                                 float* sum) {
+  constexpr int width = vecs * Simd::lanes;
+  typename Simd::Vec total[vecs], top[vecs];
+  SCALEDOT_UNROLL for (int v = 0; v < vecs; ++v) {
+    total[v] = Simd::load(sum + v * Simd::lanes);
+    top[v] = finite_max<Simd>(max + v * Simd::lanes);
+  }
+  Index j = 0;
+  for (Index stop = smaller(chunk - phase, keys); j < keys; stop = smaller(stop + chunk, keys)) {
+    typename Simd::Vec part[2][vecs];
+    SCALEDOT_UNROLL for (int v = 0; v < vecs; ++v) part[0][v] = part[1][v] = Simd::zero();
+    for (; j < stop; j += 2)
+      SCALEDOT_UNROLL for (int p = 0; p < 2; ++p)
+        SCALEDOT_UNROLL for (int v = 0; v < vecs; ++v) {
+          float* at = logits + (j + p) * width + v * Simd::lanes;
+          const auto w = weigh<Simd, true, certified>(Simd::load(at), top[v]);
+          part[p][v] = Simd::add(part[p][v], w);
+          Simd::store(at, w);
+        }
+    SCALEDOT_UNROLL for (int v = 0; v < vecs; ++v)
+      total[v] = Simd::add(total[v], Simd::add(part[0][v], part[1][v]));
+  }
+  SCALEDOT_UNROLL for (int v = 0; v < vecs; ++v) Simd::store(sum + v * Simd::lanes, total[v]);
+}
+
+// merged = merged * 2^(merged_max - max) + later, and the same for each line of the outputs.
+template <class Simd>
+inline void merge_rows(Index width, Index dims, float* merged_max, float* merged_sum, float* merged,
+                       const float* max, const float* sum, const float* output) {
+  for (Index r = 0; r < width; r += Simd::lanes) {
+    const auto a = Simd::load(merged_max + r), b = Simd::load(max + r);
+    const auto top = Simd::max(a, b);
+    const auto power = [&](auto from) {  // rows that saw nothing: -inf - -inf is not 0
+      return Simd::select(Simd::equal(from, top), Simd::broadcast(1),
+                          Simd::scale2(Simd::broadcast(1), Simd::sub(from, top)));
+    };
+    const auto a_factor = power(a), b_factor = power(b);
+    const auto merge_line = [&](float* to, const float* line) {
+      Simd::store(to, Simd::fma(Simd::load(to), a_factor, Simd::mul(Simd::load(line), b_factor)));
+    };
+    Simd::store(merged_max + r, top);
+    merge_line(merged_sum + r, sum + r);
+    for (Index d = 0; d < dims; ++d) merge_line(merged + d * width + r, output + d * width + r);
+  }
+}
+
+// lse of rows from their sum and integer max. The exponents are added first, so that the choice of
+// max cannot be seen. -inf if the row saw nothing, NaN if its sum is not finite.
+template <class Simd>
+inline typename Simd::Vec lse_of(typename Simd::Vec sum, typename Simd::Vec max) {
+  const auto one = Simd::broadcast(1), nothing = Simd::broadcast(-infinity);
+  const auto positive = Simd::less(Simd::zero(), sum);
+  const auto finite = Simd::less(sum, Simd::broadcast(infinity));
+  const auto safe = Simd::select(Simd::both(positive, finite), sum, one);
+  const auto exponent = Simd::exponent(safe);
+  const auto m = Simd::scale2(safe, Simd::sub(Simd::zero(), exponent));
+  const auto log2 = Simd::add(Simd::add(max, exponent), log2_fraction<Simd>(m));
+  const auto lse = Simd::mul(log2, Simd::broadcast(0x1.62e43p-1f));
+  const auto not_a_number = Simd::broadcast(std::numeric_limits<float>::quiet_NaN());
+  return Simd::select(Simd::equal(sum, Simd::zero()), nothing,
+                      Simd::select(finite, lse, not_a_number));
+}
+
+}  // namespace scaledot::kernels

@@ -1,0 +1,81 @@
+// The kernel table of one instruction set: the templates of this directory for its SIMD struct.
+#pragma once
+
+#include "kernels/attend.hpp"
+
+namespace scaledot::kernels {
+
+// Calls call<vecs, bf16>(): few rows take a tile one vector wide.
+template <class Simd, class Call>
+[[gnu::always_inline]] inline void with_shape(const Tile& tile, const Call& call) {
+  const DenormalsFlushed flushed;
+  if (tile.count <= Simd::lanes) {
+    if (tile.bf16)
+      call.template operator()<1, true>();
+    else
+      call.template operator()<1, false>();
+  } else {
+    if (tile.bf16)
+      call.template operator()<Simd::vecs, true>();
+    else
+      call.template operator()<Simd::vecs, false>();
+  }
+}
+
+template <class Simd>
+void attend(const Tile& tile, float* scratch) {
+  with_shape<Simd>(tile, [&]<int vecs, bool bf16>() {
+    attend_tile<Simd, vecs, bf16>(tile, scratch);
+  });
+}
+
+template <class Simd>
+void attend_split(const Tile& tile, Index split, float* slot, float* scratch) {
+  with_shape<Simd>(tile, [&]<int vecs, bool bf16>() {
+    attend_tile_split<Simd, vecs, bf16>(tile, split, slot, scratch);
+  });
+}
+
+template <class Simd>
+Index slot_floats(const Constants& constants) {
+  return round_up(state_floats<Simd>(constants), 16);
+}
+
+template <class Simd>
+void finish(const Tile& tile, float* slots, Index count) {
+  const Index floats = slot_floats<Simd>(tile.constants);
+  const RowStates merged = states_at<Simd>(slots);
+  with_shape<Simd>(tile, [&]<int vecs, bool bf16>() {
+    constexpr Index width = vecs * Simd::lanes;
+    for (Index s = 1; s < count; ++s) {
+      const RowStates next = states_at<Simd>(slots + s * floats);
+      merge_rows<Simd>(width, tile.constants.value_dim, merged.max, merged.sum, merged.output,
+                       next.max, next.sum, next.output);
+    }
+    store_rows<Simd>(tile, merged, width);
+  });
+}
+
+template <class Simd>
+Index scratch_floats(const Constants& constants) {
+  Scratch unused;
+  return lay_out<Simd>(constants, nullptr, unused);
+}
+
+template <class Simd>
+constexpr KernelTable table_of(const char* name, std::uint32_t needs) {
+  return {.name = name,
+          .needs = needs,
+          .lanes = Simd::lanes,
+          .rows = full_width<Simd>,
+          .group = group_of<Simd>,
+          .mark_seen = mark_seen<Simd>,
+          .pack = pack<Simd>,
+          .attend = attend<Simd>,
+          .attend_split = attend_split<Simd>,
+          .finish = finish<Simd>,
+          .slot_floats = slot_floats<Simd>,
+          .scratch_floats = scratch_floats<Simd>};
+}
+
+}  // namespace scaledot::kernels

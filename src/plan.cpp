@@ -1,0 +1,53 @@
+#include "plan.hpp"
+
+namespace scaledot {
+
+namespace {
+
+constexpr Index few_tasks = 64;    // below that, splits become tasks
+constexpr Index wave_tasks = 128;  // tiles between two waits for each other
+constexpr std::size_t alignment = 64;
+
+}  // namespace
+
+bool plan(const Problem& problem, const kernels::KernelTable& table, const Paths& paths,
+          int threads, Plan& plan) noexcept {
+  const kernels::Constants& constants = problem.constants;
+  const Index keys = round_up(problem.keys, kernels::block_keys);
+  const double elements = static_cast<double>(keys + table.rows) *
+                          (static_cast<double>(constants.head_dim) +
+                           static_cast<double>(constants.value_dim) + 64);
+  if (elements > 0x1p56) return false;
+
+  plan.heads = problem.batch * problem.key_heads;
+  plan.rows = problem.group * problem.queries;
+  plan.tiles = pieces(plan.rows, table.rows);
+  plan.scratch = table.scratch_floats(constants);
+
+  const bool shares = paths.shared_panels && plan.tiles > 1;
+  const Index splits = pieces(problem.keys, kernels::split_keys);
+  const bool separates = paths.split_tasks && !shares && splits > 1 &&
+                         problem.weights.data == nullptr && plan.heads * plan.tiles < few_tasks;
+  plan.splits = separates ? splits : 0;
+  Index tasks = plan.heads * plan.tiles * (separates ? splits : 1);
+  if (separates) plan.slot = table.slot_floats(constants);
+  if (shares) {
+    plan.wave = threads == 1 ? 1 : smaller(pieces(wave_tasks, plan.tiles), plan.heads);
+    plan.key_panel = keys * constants.head_dim;
+    plan.value_panel = keys * round_up(constants.value_dim, table.group);
+    plan.facts = round_up(keys / kernels::block_keys * Index{sizeof(kernels::BlockFacts)}, 64) / 4;
+    plan.seen = problem.is_masked ? round_up(keys, 64) / 4 : 0;
+    tasks = plan.wave * plan.tiles;
+  }
+  plan.threads = static_cast<int>(larger(smaller(threads, tasks), 1));
+
+  const double floats = static_cast<double>(plan.threads) * static_cast<double>(plan.scratch) +
+                        static_cast<double>(plan.wave) * static_cast<double>(plan.panels()) +
+                        static_cast<double>(tasks) * static_cast<double>(plan.slot);
+  if (floats > 0x1p58) return false;
+  const Index all = plan.threads * plan.scratch + plan.wave * plan.panels() + tasks * plan.slot;
+  plan.bytes = static_cast<std::size_t>(all) * sizeof(float) + alignment;
+  return true;
+}
+
+}  // namespace scaledot
