@@ -248,7 +248,7 @@ void store_weights(TileWalk<Simd, vecs, bf16>& walk, const RowStates& states) {
     walk.mark_hidden(block);
     each([&](auto w, Index r) {
       const auto share = Simd::div(w, divisor<Simd>(Simd::load(states.sum + r)));
-      return Simd::select(Simd::negative(w), Simd::zero(), canonical<Simd>(share));
+      return Simd::select(is_hidden<Simd>(w), Simd::zero(), canonical<Simd>(share));
     });
     const Range keys{larger(walk.seen.begin, first), smaller(walk.seen.end, first + block_keys)};
     store_transposed<Simd>(tile, tile.weights, keys.begin, keys.end - keys.begin, width,

@@ -9,14 +9,20 @@ namespace scaledot::kernels {
 
 enum class Values { finite, any };
 
+// Whether a weight is the -0 of a hidden key. A NaN may have its sign set too.
+template <class Simd>
+[[gnu::always_inline]] inline typename Simd::Mask is_hidden(typename Simd::Vec weight) {
+  return Simd::both(Simd::equal(weight, Simd::zero()), Simd::negative(weight));
+}
+
 // One step of a sum: sum + a * b. Where values may be NaN or infinite, a lane whose weight a is -0
-// is a hidden key's and stays as it is: 0 * NaN would reach the row (rows.hpp, mark_hidden).
+// is a hidden key's and stays as it is: 0 * NaN would reach the row (attend.hpp, mark_hidden).
 template <class Simd, Values values>
 [[gnu::always_inline]] inline typename Simd::Vec step(typename Simd::Vec a, typename Simd::Vec b,
                                                       typename Simd::Vec sum) {
   const auto next = Simd::fma(a, b, sum);
   if constexpr (values == Values::finite) return next;
-  return Simd::select(Simd::negative(a), sum, next);
+  return Simd::select(is_hidden<Simd>(a), sum, next);
 }
 
 // c[rows x vecs*lanes] += b[depth x rows]^T * a[depth x vecs*lanes], c staying in registers: each
