@@ -137,7 +137,8 @@ Status prepare(const KernelTable& table, const Tensor& query, const Tensor& key,
   if (problem.output.data == nullptr && problem.lse.data == nullptr &&
       problem.weights.data == nullptr)
     return {};
-  if (!plan(problem, table, paths, threads, made)) return {Status::Code::out_of_memory, "workspace"};
+  if (!plan(problem, table, paths, threads, made))
+    return {Status::Code::out_of_memory, "workspace"};
   return {};
 }
 
@@ -148,8 +149,7 @@ Status attend_on(const KernelTable& table, const Tensor& query, const Tensor& ke
                  const Paths& paths) noexcept {
   Problem problem;
   Plan plan;
-  if (const Status bad =
-          prepare(table, query, key, value, outputs, options, paths, problem, plan);
+  if (const Status bad = prepare(table, query, key, value, outputs, options, paths, problem, plan);
       !bad.ok())
     return bad;
   if (plan.bytes == 0) return {};
@@ -186,8 +186,7 @@ Status workspace_bytes(const Tensor& query, const Tensor& key, const Tensor& val
   if (table == nullptr) return {Status::Code::option, "SCALEDOT_ISA"};
   Problem problem;
   Plan plan;
-  const Status status =
-      prepare(*table, query, key, value, outputs, options, {}, problem, plan);
+  const Status status = prepare(*table, query, key, value, outputs, options, {}, problem, plan);
   if (status.ok()) bytes = plan.bytes;
   return status;
 }

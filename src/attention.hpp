@@ -1,4 +1,5 @@
-// attend() on a given kernel table and by given paths, for the tests: the bits must not depend on them.
+// attend() on a given kernel table and by given paths, for the tests: the bits must not depend on
+// them.
 #pragma once
 
 #include "kernels/table.hpp"

@@ -14,8 +14,7 @@ struct Band {
 
   constexpr Range of(Index i) const {
     const Index center = i + diagonal;
-    return {smaller(larger(center - left, 0), keys),
-            smaller(larger(center + right + 1, 0), keys)};
+    return {smaller(larger(center - left, 0), keys), smaller(larger(center + right + 1, 0), keys)};
   }
 
   // Seen by at least one of the queries (which are one or more), and seen by every one of them.

@@ -140,8 +140,7 @@ int32_t scaledot_workspace_bytes(const scaledot_tensor* query, const scaledot_te
   Status result = read_call(query, key, value, outputs, options, call);
   if (result.ok() && bytes == nullptr) result = {Code::null_data, "bytes"};
   if (result.ok())
-    result =
-        workspace_bytes(call.query, call.key, call.value, call.outputs, call.options, *bytes);
+    result = workspace_bytes(call.query, call.key, call.value, call.outputs, call.options, *bytes);
   return write_status(result, status);
 }
 

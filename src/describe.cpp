@@ -50,8 +50,10 @@ std::string describe(const Status& status) {
   const std::string axis = status.axis < 0 ? "" : ": axis " + text(status.axis);
   const std::string as_in = other.empty() ? "" : " as in " + other;
   switch (status.code) {
-    case Code::ok: return "ok";
-    case Code::null_data: return name + " has elements but no data (a null pointer)";
+    case Code::ok:
+      return "ok";
+    case Code::null_data:
+      return name + " has elements but no data (a null pointer)";
     case Code::alignment:
       return name + ": data is " + text(status.got) +
              " bytes off a multiple of its element's size, expected 0";
@@ -74,11 +76,13 @@ std::string describe(const Status& status) {
              ", which makes elements share a place; expected at least " + text(status.expected);
     case Code::overflow:
       return name + axis + " reaches beyond 64-bit addresses (" + text(status.got) + ")";
-    case Code::overlap: return name + " lies in the same memory as " + other;
+    case Code::overlap:
+      return name + " lies in the same memory as " + other;
     case Code::dtype:
       return name + " is " + type_name(status.got) + ", expected " + type_name(status.expected) +
              (other.empty() ? "" : " for bf16 arithmetic");
-    case Code::option: return of_option(status);
+    case Code::option:
+      return of_option(status);
     case Code::out_of_memory:
       return "out of memory: " + name +
              (status.expected > 0 ? " needs " + text(status.expected) + " bytes"

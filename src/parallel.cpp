@@ -47,8 +47,7 @@ void parallel_for(Index count, int threads, void* context,
   std::thread* const pool = others == 0 ? nullptr : new (std::nothrow) std::thread[others];
   if (pool != nullptr) {
     try {
-      for (std::size_t t = 0; t < others; ++t)
-        pool[t] = std::thread(work, static_cast<int>(t) + 1);
+      for (std::size_t t = 0; t < others; ++t) pool[t] = std::thread(work, static_cast<int>(t) + 1);
     } catch (...) {
       // No more threads are to be had; those that run, and the caller, do the work.
     }

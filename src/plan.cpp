@@ -14,9 +14,9 @@ bool plan(const Problem& problem, const kernels::KernelTable& table, const Paths
           int threads, Plan& plan) noexcept {
   const kernels::Constants& constants = problem.constants;
   const Index keys = round_up(problem.keys, kernels::block_keys);
-  const double elements = static_cast<double>(keys + table.rows) *
-                          (static_cast<double>(constants.head_dim) +
-                           static_cast<double>(constants.value_dim) + 64);
+  const double elements =
+      static_cast<double>(keys + table.rows) *
+      (static_cast<double>(constants.head_dim) + static_cast<double>(constants.value_dim) + 64);
   if (elements > 0x1p56) return false;
 
   plan.heads = problem.batch * problem.key_heads;

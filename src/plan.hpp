@@ -18,10 +18,10 @@ struct Plan {
   int threads = 1;
 
   // Floats, each part a multiple of 16.
-  Index scratch = 0;  // a thread
-  Index slot = 0;     // a split
+  Index scratch = 0;                                          // a thread
+  Index slot = 0;                                             // a split
   Index key_panel = 0, value_panel = 0, facts = 0, seen = 0;  // a head of the wave
-  std::size_t bytes = 0;  // of it all, aligned by hand included
+  std::size_t bytes = 0;                                      // of it all, aligned by hand included
 
   Index panels() const { return key_panel + value_panel + facts + seen; }
 };

@@ -55,8 +55,8 @@ struct Check {
                        Index expected) {
     const Index got = extent_of(*argument.tensor, from_right);
     if (got == expected) return {};
-    return {Code::extent, argument.name, other, argument.tensor->rank - 1 - from_right, got,
-            expected};
+    return {Code::extent, argument.name, other, argument.tensor->rank - 1 - from_right,
+            got,          expected};
   }
 
   Status tensors() {
@@ -74,8 +74,7 @@ struct Check {
     for (const auto& [name, tensor, role] : arguments) {
       if (role == Role::mask || role == Role::bias) continue;
       const int expected = role == Role::lse ? query.rank - 1 : query.rank;
-      if (tensor->rank != expected)
-        return {Code::rank, name, "query", -1, tensor->rank, expected};
+      if (tensor->rank != expected) return {Code::rank, name, "query", -1, tensor->rank, expected};
     }
     return {};
   }
@@ -105,7 +104,11 @@ struct Check {
     const Index heads = problem.key_heads;
     const Index rest = heads == 0 ? problem.query_heads : problem.query_heads % heads;
     if (rest != 0)
-      return {Code::extent, "query", "key", query.rank - 3, problem.query_heads,
+      return {Code::extent,
+              "query",
+              "key",
+              query.rank - 3,
+              problem.query_heads,
               larger(problem.query_heads - rest, heads)};
     problem.group = heads == 0 ? 1 : larger(problem.query_heads / heads, 1);
 
@@ -156,11 +159,10 @@ struct Check {
 
   Status scaling() {
     kernels::Constants& constants = problem.constants;
-    const float scale =
-        options.scale.value_or(constants.head_dim == 0
-                                   ? 1.0f
-                                   : static_cast<float>(1 / std::sqrt(static_cast<double>(
-                                                                constants.head_dim))));
+    const float scale = options.scale.value_or(
+        constants.head_dim == 0
+            ? 1.0f
+            : static_cast<float>(1 / std::sqrt(static_cast<double>(constants.head_dim))));
     constants.scale = static_cast<float>(double{scale} * log2_e);
     if (!std::isfinite(scale) || !std::isfinite(constants.scale)) return bad_number("scale", scale);
     const float cap = options.softcap;
@@ -182,17 +184,27 @@ struct Check {
     const bool all_bf16 =
         query.dtype == DType::bf16 && key.dtype == DType::bf16 && value.dtype == DType::bf16;
     switch (options.arithmetic) {
-      case Arithmetic::automatic: problem.bf16 = all_bf16; return {};
-      case Arithmetic::f32: problem.bf16 = false; return {};
-      case Arithmetic::bf16: break;
-      default: return bad_option("arithmetic", static_cast<Index>(options.arithmetic), 0);
+      case Arithmetic::automatic:
+        problem.bf16 = all_bf16;
+        return {};
+      case Arithmetic::f32:
+        problem.bf16 = false;
+        return {};
+      case Arithmetic::bf16:
+        break;
+      default:
+        return bad_option("arithmetic", static_cast<Index>(options.arithmetic), 0);
     }
     problem.bf16 = true;
     for (const Argument& argument :
          {Argument{"query", &query}, Argument{"key", &key}, Argument{"value", &value}})
       if (argument.tensor->dtype != DType::bf16)
-        return {Code::dtype, argument.name, "arithmetic", -1,
-                static_cast<Index>(argument.tensor->dtype), static_cast<Index>(DType::bf16)};
+        return {Code::dtype,
+                argument.name,
+                "arithmetic",
+                -1,
+                static_cast<Index>(argument.tensor->dtype),
+                static_cast<Index>(DType::bf16)};
     return {};
   }
 
@@ -235,8 +247,7 @@ Status check(const Tensor& query, const Tensor& key, const Tensor& value, const 
   Check steps{query, key, value, outputs, options, problem};
   for (const auto step :
        {&Check::tensors, &Check::ranks, &Check::types, &Check::extents, &Check::logits_shapes,
-        &Check::scaling, &Check::arithmetic, &Check::positions,
-        &Check::overlaps})
+        &Check::scaling, &Check::arithmetic, &Check::positions, &Check::overlaps})
     if (const Status status = (steps.*step)(); !status.ok()) return status;
 
   problem.query = view_of(query);

@@ -28,11 +28,11 @@ struct Problem {
   kernels::Constants constants;
   bool bf16 = false;
   Causal causal = Causal::off;
-  Index left = 0, right = 0;             // of the window, causal included; never unlimited
-  const Index* key_lengths = nullptr;    // [batch], or null
-  bool is_masked = false;                // has a mask or a bias
+  Index left = 0, right = 0;           // of the window, causal included; never unlimited
+  const Index* key_lengths = nullptr;  // [batch], or null
+  bool is_masked = false;              // has a mask or a bias
   View query, key, value, mask, bias, output, lse, weights;
-  int threads = 0;                       // 0: not said
+  int threads = 0;  // 0: not said
 
   Band band(Index batch) const;
 };

@@ -99,7 +99,11 @@ Status check_written(const Argument& argument) noexcept {
     if (tensor.extent[next] <= 1) continue;
     const std::uint64_t stride = size_of(tensor.stride[next]);
     if (stride <= below)
-      return {Code::stride, argument.name, "", static_cast<Index>(next), tensor.stride[next],
+      return {Code::stride,
+              argument.name,
+              "",
+              static_cast<Index>(next),
+              tensor.stride[next],
               static_cast<Index>(below) + 1};
     below += stride * static_cast<std::uint64_t>(tensor.extent[next] - 1);
   }

@@ -48,7 +48,8 @@ Status check_tensor(const Argument& argument, Addresses& addresses) noexcept;
 // Whether no two elements of a tensor that is written to share a place.
 Status check_written(const Argument& argument) noexcept;
 
-// Whether an output, or the workspace, meets another argument. The tensors have passed check_tensor.
+// Whether an output, or the workspace, meets another argument. The tensors have passed
+// check_tensor.
 Status check_overlaps(const Arguments& arguments, const Options& options) noexcept;
 
 }  // namespace scaledot

@@ -33,8 +33,8 @@ struct Lines {
   Index head_stride = 0, position_stride = 0, dim_stride = 0;
 
   constexpr const std::byte* at(Index head, Index position, Index dim = 0) const {
-    return data + (head * head_stride + position * position_stride + dim * dim_stride) *
-                      bytes_of(dtype);
+    return data +
+           (head * head_stride + position * position_stride + dim * dim_stride) * bytes_of(dtype);
   }
   // The same, to write there.
   std::byte* to(Index head, Index position, Index dim) const {

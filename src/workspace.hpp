@@ -12,7 +12,7 @@ class Workspace {
  public:
   // Takes the caller's memory if there is any. floats() is null if memory could not be had.
   Workspace(std::span<std::byte> given, std::size_t bytes) noexcept {
-    if (given.empty()) owned_ = ::operator new(bytes, std::align_val_t{64}, std::nothrow);
+    if (given.empty()) owned_ = ::operator new (bytes, std::align_val_t{64}, std::nothrow);
     void* const memory = given.empty() ? owned_ : given.data();
     const auto address = reinterpret_cast<std::uintptr_t>(memory);
     const std::uintptr_t aligned = (address + 63) / 64 * 64;
@@ -20,7 +20,7 @@ class Workspace {
                   ? nullptr
                   : reinterpret_cast<float*>(static_cast<std::byte*>(memory) + (aligned - address));
   }
-  ~Workspace() { ::operator delete(owned_, std::align_val_t{64}); }
+  ~Workspace() { ::operator delete (owned_, std::align_val_t{64}); }
   Workspace(const Workspace&) = delete;
   Workspace& operator=(const Workspace&) = delete;
 

@@ -1,5 +1,6 @@
-/* The C ABI of scaledot: attention.hpp in C. What each thing means stands there, under the same name.
-   Numbers never change and structs only grow: set `size` to sizeof the struct, zero the rest. */
+/* The C ABI of scaledot: attention.hpp in C. What each thing means stands there, under the same
+   name. Numbers never change and structs only grow: set `size` to sizeof the struct, zero the rest.
+ */
 #ifndef SCALEDOT_ATTENTION_H
 #define SCALEDOT_ATTENTION_H
 
@@ -14,7 +15,11 @@ extern "C" {
 
 enum { SCALEDOT_F32 = 0, SCALEDOT_F16 = 1, SCALEDOT_BF16 = 2, SCALEDOT_BOOLEAN = 3 };
 enum { SCALEDOT_CAUSAL_OFF = 0, SCALEDOT_CAUSAL_TOP_LEFT = 1, SCALEDOT_CAUSAL_BOTTOM_RIGHT = 2 };
-enum { SCALEDOT_ARITHMETIC_AUTOMATIC = 0, SCALEDOT_ARITHMETIC_F32 = 1, SCALEDOT_ARITHMETIC_BF16 = 2 };
+enum {
+  SCALEDOT_ARITHMETIC_AUTOMATIC = 0,
+  SCALEDOT_ARITHMETIC_F32 = 1,
+  SCALEDOT_ARITHMETIC_BF16 = 2
+};
 enum {
   SCALEDOT_OK = 0,
   SCALEDOT_NULL_DATA = 1,
@@ -82,10 +87,12 @@ SCALEDOT_EXPORT int32_t scaledot_attend(const scaledot_tensor* query, const scal
                                         const scaledot_outputs* outputs,
                                         const scaledot_options* options, scaledot_status* status);
 
-SCALEDOT_EXPORT int32_t scaledot_workspace_bytes(
-    const scaledot_tensor* query, const scaledot_tensor* key, const scaledot_tensor* value,
-    const scaledot_outputs* outputs, const scaledot_options* options, size_t* bytes,
-    scaledot_status* status);
+SCALEDOT_EXPORT int32_t scaledot_workspace_bytes(const scaledot_tensor* query,
+                                                 const scaledot_tensor* key,
+                                                 const scaledot_tensor* value,
+                                                 const scaledot_outputs* outputs,
+                                                 const scaledot_options* options, size_t* bytes,
+                                                 scaledot_status* status);
 
 /* Writes describe(status) and a 0 into buffer, cut to fit; returns the length it has in full. */
 SCALEDOT_EXPORT size_t scaledot_describe(const scaledot_status* status, char* buffer, size_t bytes);

@@ -2,10 +2,10 @@
 //
 //     output = softmax(scale * query . key^T + bias) . value          scale = 1 / sqrt(head_dim)
 //
-// (Vaswani et al. 2017, "Attention Is All You Need", section 3.2.1). One function does it: attend().
-// The logits are never stored, so memory does not grow with queries * keys. A row of the result has
-// the same bits whatever the batch, the neighbouring rows, the strides, the number of threads and the
-// instruction set. How it works: docs/design.md. How exact it is: docs/numerics.md.
+// (Vaswani et al. 2017, "Attention Is All You Need", section 3.2.1). One function does it:
+// attend(). The logits are never stored, so memory does not grow with queries * keys. A row of the
+// result has the same bits whatever the batch, the neighbouring rows, the strides, the number of
+// threads and the instruction set. How it works: docs/design.md. How exact it is: docs/numerics.md.
 #pragma once
 
 #include <array>
@@ -118,10 +118,10 @@ struct Status {
   Code code = Code::ok;
   const char* argument = "";  // "query", "key", "scale", "SCALEDOT_ISA", ...
   const char* other = "";     // the tensor it disagrees with or meets, if any
-  Index axis = -1;            // the axis, in the tensor's own order; for key_lengths the entry; or -1
-  Index got = 0;              // what was found: an extent, a rank, a stride, a DType ...
-  Index expected = 0;         // what the call needs in its place; the nearest, if several would do
-  double value = 0;           // what was found, if it is not an integer (scale, softcap)
+  Index axis = -1;     // the axis, in the tensor's own order; for key_lengths the entry; or -1
+  Index got = 0;       // what was found: an extent, a rank, a stride, a DType ...
+  Index expected = 0;  // what the call needs in its place; the nearest, if several would do
+  double value = 0;    // what was found, if it is not an integer (scale, softcap)
 
   bool ok() const noexcept { return code == Code::ok; }
 };
@@ -139,8 +139,8 @@ SCALEDOT_EXPORT std::string describe(const Status& status);
 // key    [batch, key heads, keys, head_dim]          of query's rank; query heads are a multiple
 // value  [batch, key heads, keys, value_dim]         of key heads
 //
-// A query that sees no key, or only logits of -inf, gets output 0 and lse -inf. What a hidden key or
-// value holds, NaN included, has no effect. A NaN that a row sees, or a logit of +inf, makes the
+// A query that sees no key, or only logits of -inf, gets output 0 and lse -inf. What a hidden key
+// or value holds, NaN included, has no effect. A NaN that a row sees, or a logit of +inf, makes the
 // row NaN and no other. Every extent may be 0.
 [[nodiscard]] SCALEDOT_EXPORT Status attend(const Tensor& query, const Tensor& key,
                                             const Tensor& value, const Outputs& outputs,

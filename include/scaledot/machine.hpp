@@ -21,7 +21,7 @@ struct Machine {
   std::size_t l1_bytes = 0;           // data cache of one core; 0 if unknown
   std::size_t l2_bytes = 0;
   std::size_t l3_bytes = 0;
-  bool amx_bf16 = false;    // the processor has AMX tiles for bf16
+  bool amx_bf16 = false;     // the processor has AMX tiles for bf16
   bool amx_granted = false;  // the operating system saves them and lets this process use them
   std::array<InstructionSet, 4> instruction_sets{};  // best first
 };

@@ -82,8 +82,8 @@ struct TileWalk {
   static constexpr Index width = vecs * Simd::lanes;
   const Tile& tile;
   Scratch scratch;
-  Range seen;        // keys that some row sees
-  Range clear;       // keys that every row sees
+  Range seen;   // keys that some row sees
+  Range clear;  // keys that every row sees
   bool certified = false;
 
   TileWalk(const Tile& of, float* memory) : tile(of) {
@@ -105,26 +105,27 @@ struct TileWalk {
     certified = tile.certify && is_certified();
   }
 
-  // |query| * |key| * |scale * log2(e)| <= 32 for all rows and keys, so that a maximum of 0 will do,
-  // and no value so large or small that 2^32 times it would matter (docs/numerics.md).
+  // |query| * |key| * |scale * log2(e)| <= 32 for all rows and keys, so that a maximum of 0 will
+  // do, and no value so large or small that 2^32 times it overflows or is flushed
+  // (docs/numerics.md).
   bool is_certified() const {
     if (tile.panels.key == nullptr || tile.bias.data != nullptr || tile.constants.softcap != 0)
       return false;
-    float key_norm2 = 0, value_max = 0;
+    float key_norm2 = 0, value_max = 0, value_min = infinity;
     for (Index b = seen.begin / block_keys; b * block_keys < seen.end; ++b) {
       const BlockFacts& facts = tile.panels.facts[b];
       key_norm2 = facts.key_norm2 > key_norm2 ? facts.key_norm2 : key_norm2;
       value_max = facts.value_max > value_max ? facts.value_max : value_max;
+      value_min = facts.value_min < value_min ? facts.value_min : value_min;
     }
     const auto dims = static_cast<double>(tile.constants.head_dim);
     const auto bound = [&](float norm2) {  // roundings and flushed squares included
       return norm2 * (1 + dims * 0x1p-22) + dims * 0x1p-126;
     };
-    const float query_norm2 =
-        largest_norm2<Simd>(scratch.query, tile.constants.head_dim, width);
+    const float query_norm2 = largest_norm2<Simd>(scratch.query, tile.constants.head_dim, width);
     const double scale = bf16 ? tile.constants.scale : 1;
     return bound(query_norm2) * bound(key_norm2) * scale * scale <= 32.0 * 32.0 &&
-           (value_max == 0 || (value_max >= 0x1p-60f && value_max <= 0x1p60f));
+           value_max <= 0x1p60f && value_min >= 0x1p-60f;
   }
 
   void start(RowStates& states) const {
@@ -147,12 +148,12 @@ struct TileWalk {
     if (tile.mask.data != nullptr || tile.bias.data != nullptr) {
       marked = {scratch.seen, first};
       for (Index j = 0; j < block_keys; ++j) scratch.seen[j] = 0;
-      if (!mark_seen_in<Simd>(tile, keys, marked)) return false;
+      const Index enough = tile.panels.key == nullptr ? keys.end - keys.begin : 1;
+      if (!mark_seen_in<Simd>(tile, keys, marked, enough)) return false;
     }
     if (tile.panels.key != nullptr) {
       block.key = tile.panels.key + first * tile.constants.head_dim;
-      block.value =
-          tile.panels.value + first * round_up(tile.constants.value_dim, group_of<Simd>);
+      block.value = tile.panels.value + first * round_up(tile.constants.value_dim, group_of<Simd>);
       block.facts = tile.panels.facts[first / block_keys];
       return true;
     }
@@ -228,8 +229,8 @@ void store_weights(TileWalk<Simd, vecs, bf16>& walk, const RowStates& states) {
   constexpr Index width = vecs * Simd::lanes;
   for (Index r = 0; r < tile.count; ++r)
     for (Index j = 0; j < tile.keys; ++j)
-      store_elements<Simd>(tile.weights.to(tile.head(r), tile.position(r), j), tile.weights.dtype, 1,
-                           1, Simd::zero());
+      store_elements<Simd>(tile.weights.to(tile.head(r), tile.position(r), j), tile.weights.dtype,
+                           1, 1, Simd::zero());
   Block block;
   for (Index first = walk.seen.begin / block_keys * block_keys; first < walk.seen.end;
        first += block_keys) {

@@ -59,8 +59,7 @@ inline typename Simd::Vec tanh(typename Simd::Vec x) {
   const auto one = Simd::broadcast(1), size = Simd::abs(x);
   const auto doubled = Simd::mul(size, Simd::broadcast(0x1.715476p1f));  // 2 log2(e) |x|
   const auto power = exp2<Simd>(Simd::min(Simd::broadcast(40), doubled));
-  const auto large =
-      Simd::sub(one, Simd::div(Simd::broadcast(2), Simd::add(power, one)));
+  const auto large = Simd::sub(one, Simd::div(Simd::broadcast(2), Simd::add(power, one)));
   const auto is_negative = Simd::less(x, Simd::zero());
   const auto signed_large = Simd::select(is_negative, Simd::sub(Simd::zero(), large), large);
   return Simd::select(Simd::less(size, Simd::broadcast(0.625f)), small, signed_large);

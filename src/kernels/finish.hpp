@@ -36,9 +36,8 @@ inline void store_transposed(const Tile& tile, const Lines& lines, Index dim, In
         square[l] = d + l < dims ? Simd::load(panel + (d + l) * width + r) : Simd::zero();
       Simd::transpose(square);
       for (Index l = 0; l < smaller(lanes, tile.count - r); ++l)
-        store_elements<Simd>(
-            lines.to(tile.head(r + l), tile.position(r + l), dim + d), lines.dtype,
-            lines.dim_stride, dims - d, square[l]);
+        store_elements<Simd>(lines.to(tile.head(r + l), tile.position(r + l), dim + d), lines.dtype,
+                             lines.dim_stride, dims - d, square[l]);
     }
 }
 

@@ -11,20 +11,24 @@ template <class Simd>
 inline bool hides(const std::byte* at, DType dtype) {
   const void* p = at;
   switch (dtype) {
-    case DType::boolean: return *static_cast<const std::uint8_t*>(p) == 0;
-    case DType::f32: return *static_cast<const float*>(p) == -infinity;
-    case DType::f16: return *static_cast<const std::uint16_t*>(p) == 0xFC00;
-    case DType::bf16: return *static_cast<const std::uint16_t*>(p) == 0xFF80;
+    case DType::boolean:
+      return *static_cast<const std::uint8_t*>(p) == 0;
+    case DType::f32:
+      return *static_cast<const float*>(p) == -infinity;
+    case DType::f16:
+      return *static_cast<const std::uint16_t*>(p) == 0xFC00;
+    case DType::bf16:
+      return *static_cast<const std::uint16_t*>(p) == 0xFF80;
   }
   return false;
 }
 
 // Marks the keys of `keys` that a row sees. Starts with the last row and stops once all are marked,
-// which with most masks is soon. False if none is seen.
+// which with most masks is soon, or `enough` are. False if none is seen.
 template <class Simd>
-inline bool mark_seen_in(const Tile& tile, Range keys, SeenKeys seen) {
+inline bool mark_seen_in(const Tile& tile, Range keys, SeenKeys seen, Index enough) {
   Index marked = 0;
-  for (Index r = tile.count - 1; r >= 0 && marked < keys.end - keys.begin; --r) {
+  for (Index r = tile.count - 1; r >= 0 && marked < enough; --r) {
     const Range own = tile.band.of(tile.position(r));
     const Range both{larger(own.begin, keys.begin), smaller(own.end, keys.end)};
     for (Index j = both.begin; j < both.end; ++j) {
@@ -44,7 +48,7 @@ inline bool mark_seen_in(const Tile& tile, Range keys, SeenKeys seen) {
 template <class Simd>
 void mark_seen(const Tile& tile, Range keys, SeenKeys seen) {
   const DenormalsFlushed flushed;
-  mark_seen_in<Simd>(tile, keys, seen);
+  mark_seen_in<Simd>(tile, keys, seen, keys.end - keys.begin);
 }
 
 // marks[key][row] of a mask or bias for the keys `keys` of the block that starts at `first`; keys

@@ -34,29 +34,36 @@ template <class Simd, int rows, int vecs, bool start, Values values = Values::fi
   static_assert(rows * vecs + vecs + 1 <= Simd::registers, "sums + a + b must not spill");
   constexpr int width = vecs * Simd::lanes;
   typename Simd::Vec sum[rows][vecs];
-  SCALEDOT_UNROLL for (int r = 0; r < rows; ++r)
-    SCALEDOT_UNROLL for (int v = 0; v < vecs; ++v)
+  SCALEDOT_UNROLL
+  for (int r = 0; r < rows; ++r) {
+    SCALEDOT_UNROLL
+    for (int v = 0; v < vecs; ++v)
       sum[r][v] = start ? Simd::zero() : Simd::load(c + r * width + v * Simd::lanes);
+  }
 
   for (Index k = 0; k < depth; ++k, a += width, b += b_stride) {
     typename Simd::Vec line[vecs];
-    SCALEDOT_UNROLL for (int v = 0; v < vecs; ++v) line[v] = Simd::load(a + v * Simd::lanes);
-    SCALEDOT_UNROLL for (int r = 0; r < rows; ++r) {
+    SCALEDOT_UNROLL
+    for (int v = 0; v < vecs; ++v) line[v] = Simd::load(a + v * Simd::lanes);
+    SCALEDOT_UNROLL
+    for (int r = 0; r < rows; ++r) {
       const auto scalar = Simd::broadcast(b[r]);
-      SCALEDOT_UNROLL for (int v = 0; v < vecs; ++v)
-        sum[r][v] = step<Simd, values>(line[v], scalar, sum[r][v]);
+      SCALEDOT_UNROLL
+      for (int v = 0; v < vecs; ++v) sum[r][v] = step<Simd, values>(line[v], scalar, sum[r][v]);
     }
   }
 
-  SCALEDOT_UNROLL for (int r = 0; r < rows; ++r)
-    SCALEDOT_UNROLL for (int v = 0; v < vecs; ++v)
-      Simd::store(c + r * width + v * Simd::lanes, sum[r][v]);
+  SCALEDOT_UNROLL
+  for (int r = 0; r < rows; ++r) {
+    SCALEDOT_UNROLL
+    for (int v = 0; v < vecs; ++v) Simd::store(c + r * width + v * Simd::lanes, sum[r][v]);
+  }
 }
 
-// The same in tile order, the order of AMX's TDPBF16PS: for each chunk of 32 products one chain over
-// the even ones and one over the odd ones, each from 0; then c + (even + odd). `phase` is the place
-// of the first product in its chunk, and even. The last chunk's sum is multiplied by `factor` if
-// `start`, which is how a dot product becomes a logit.
+// The same in tile order, the order of AMX's TDPBF16PS: for each chunk of 32 products one chain
+// over the even ones and one over the odd ones, each from 0; then c + (even + odd). `phase` is the
+// place of the first product in its chunk, and even. The last chunk's sum is multiplied by `factor`
+// if `start`, which is how a dot product becomes a logit.
 template <class Simd, int rows, int vecs, bool start, Values values = Values::finite>
 [[gnu::always_inline]] inline void multiply_chunks(Index depth, Index phase, const float* b,
                                                    Index b_stride, const float* a, float* c,
@@ -66,17 +73,24 @@ template <class Simd, int rows, int vecs, bool start, Values values = Values::fi
   Index k = 0;
   for (Index stop = smaller(chunk - phase, depth);; stop = smaller(stop + chunk, depth)) {
     typename Simd::Vec sum[2][rows][vecs];
-    SCALEDOT_UNROLL for (int p = 0; p < 2; ++p)
-      SCALEDOT_UNROLL for (int r = 0; r < rows; ++r)
-        SCALEDOT_UNROLL for (int v = 0; v < vecs; ++v) sum[p][r][v] = Simd::zero();
+    SCALEDOT_UNROLL
+    for (int p = 0; p < 2; ++p) {
+      SCALEDOT_UNROLL
+      for (int r = 0; r < rows; ++r) {
+        SCALEDOT_UNROLL
+        for (int v = 0; v < vecs; ++v) sum[p][r][v] = Simd::zero();
+      }
+    }
 
     const auto product = [&](auto& part) {
       typename Simd::Vec line[vecs];
-      SCALEDOT_UNROLL for (int v = 0; v < vecs; ++v) line[v] = Simd::load(a + v * Simd::lanes);
-      SCALEDOT_UNROLL for (int r = 0; r < rows; ++r) {
+      SCALEDOT_UNROLL
+      for (int v = 0; v < vecs; ++v) line[v] = Simd::load(a + v * Simd::lanes);
+      SCALEDOT_UNROLL
+      for (int r = 0; r < rows; ++r) {
         const auto scalar = Simd::broadcast(b[r]);
-        SCALEDOT_UNROLL for (int v = 0; v < vecs; ++v)
-          part[r][v] = step<Simd, values>(line[v], scalar, part[r][v]);
+        SCALEDOT_UNROLL
+        for (int v = 0; v < vecs; ++v) part[r][v] = step<Simd, values>(line[v], scalar, part[r][v]);
       }
       a += width;
       b += b_stride;
@@ -91,14 +105,17 @@ template <class Simd, int rows, int vecs, bool start, Values values = Values::fi
     }
 
     const bool first = start && k <= chunk - phase, last = k >= depth;
-    SCALEDOT_UNROLL for (int r = 0; r < rows; ++r)
-      SCALEDOT_UNROLL for (int v = 0; v < vecs; ++v) {
+    SCALEDOT_UNROLL
+    for (int r = 0; r < rows; ++r) {
+      SCALEDOT_UNROLL
+      for (int v = 0; v < vecs; ++v) {
         float* at = c + r * width + v * Simd::lanes;
         auto total = Simd::add(sum[0][r][v], sum[1][r][v]);
         total = Simd::add(first ? Simd::zero() : Simd::load(at), total);
         if (start && last) total = Simd::mul(total, Simd::broadcast(factor));
         Simd::store(at, total);
       }
+    }
     if (last) return;
   }
 }

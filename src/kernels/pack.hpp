@@ -1,4 +1,5 @@
-// From a caller's tensors, of any type and strides, to panels of f32, and from panels to the outputs.
+// From a caller's tensors, of any type and strides, to panels of f32, and from panels to the
+// outputs.
 #pragma once
 
 #include <limits>
@@ -17,20 +18,32 @@ inline typename Simd::Vec load_elements(const std::byte* at, DType dtype, Index 
   const void* p = at;
   if (stride == 1 && count >= Simd::lanes) {
     switch (dtype) {
-      case DType::f32: return Simd::load(static_cast<const float*>(p));
-      case DType::f16: return Simd::load_f16(static_cast<const std::uint16_t*>(p));
-      case DType::bf16: return Simd::load_bf16(static_cast<const std::uint16_t*>(p));
-      case DType::boolean: return Simd::load_boolean(static_cast<const std::uint8_t*>(p));
+      case DType::f32:
+        return Simd::load(static_cast<const float*>(p));
+      case DType::f16:
+        return Simd::load_f16(static_cast<const std::uint16_t*>(p));
+      case DType::bf16:
+        return Simd::load_bf16(static_cast<const std::uint16_t*>(p));
+      case DType::boolean:
+        return Simd::load_boolean(static_cast<const std::uint8_t*>(p));
     }
   }
   float line[Simd::lanes] = {};
   for (Index e = 0; e < smaller(count, Simd::lanes); ++e) {
     p = at + e * stride * bytes_of(dtype);
     switch (dtype) {
-      case DType::f32: line[e] = *static_cast<const float*>(p); break;
-      case DType::f16: line[e] = f32_of_f16(*static_cast<const std::uint16_t*>(p)); break;
-      case DType::bf16: line[e] = f32_of_bf16(*static_cast<const std::uint16_t*>(p)); break;
-      case DType::boolean: line[e] = *static_cast<const std::uint8_t*>(p) != 0 ? 1.0f : 0.0f; break;
+      case DType::f32:
+        line[e] = *static_cast<const float*>(p);
+        break;
+      case DType::f16:
+        line[e] = f32_of_f16(*static_cast<const std::uint16_t*>(p));
+        break;
+      case DType::bf16:
+        line[e] = f32_of_bf16(*static_cast<const std::uint16_t*>(p));
+        break;
+      case DType::boolean:
+        line[e] = *static_cast<const std::uint8_t*>(p) != 0 ? 1.0f : 0.0f;
+        break;
     }
   }
   return Simd::load(line);
@@ -77,7 +90,8 @@ inline void pack_transposed(const LineOf& line, DType dtype, Index stride, Index
       Simd::transpose(square);
       float* to = panel + d * width + column;
       if (dims - d >= lanes) {
-        SCALEDOT_UNROLL for (Index l = 0; l < lanes; ++l) Simd::store(to + l * width, square[l]);
+        SCALEDOT_UNROLL
+        for (Index l = 0; l < lanes; ++l) Simd::store(to + l * width, square[l]);
       } else {
         for (Index l = 0; l < dims - d; ++l) Simd::store(to + l * width, square[l]);
       }
@@ -126,7 +140,8 @@ inline BlockFacts pack_block(const Packing& packing, Index block, Range keys, fl
   const auto is_read = [&](Index j) {
     return j >= packing.keys_read.begin && j < packing.keys_read.end && packing.seen.of(j);
   };
-  const Index first = (keys.begin - block) / group * group, last = round_up(keys.end - block, group);
+  const Index first = (keys.begin - block) / group * group,
+              last = round_up(keys.end - block, group);
   BlockFacts facts;
   for (Index j = first; j < last; j += group) {
     float* panel = key_panel + j * constants.head_dim;
@@ -141,7 +156,9 @@ inline BlockFacts pack_block(const Packing& packing, Index block, Range keys, fl
   }
 
   const Lines& value = packing.value;
-  auto largest = Simd::zero(), zero = Simd::zero();  // 0 * x is NaN if x is not finite
+  const auto infinity = Simd::broadcast(std::numeric_limits<float>::infinity());
+  auto largest = Simd::zero(), smallest = infinity;
+  auto zero = Simd::zero();  // 0 * x is NaN if x is not finite
   for (Index d = 0; d < round_up(constants.value_dim, group); d += Simd::lanes) {
     float* to = value_panel + d / group * group * block_keys + d % group;
     for (Index j = first; j < last; ++j) {
@@ -150,12 +167,14 @@ inline BlockFacts pack_block(const Packing& packing, Index block, Range keys, fl
                                                value.dim_stride, constants.value_dim - d)
                          : Simd::zero();
       Simd::store(to + j * group, x);
-      largest = Simd::max(Simd::abs(x), largest);
+      const auto size = Simd::abs(x);
+      largest = Simd::max(size, largest);
+      smallest = Simd::select(Simd::equal(size, Simd::zero()), smallest, Simd::min(size, smallest));
       zero = Simd::fma(Simd::zero(), x, zero);
     }
   }
-  const auto infinity = Simd::broadcast(std::numeric_limits<float>::infinity());
   facts.value_max = largest_lane<Simd>(Simd::select(Simd::equal(zero, zero), largest, infinity));
+  facts.value_min = -largest_lane<Simd>(Simd::sub(Simd::zero(), smallest));
   return facts;
 }
 

@@ -78,10 +78,13 @@ inline void raise_max(const float* logits, Index keys, float* max, float* sum, f
                       Index dims) {
   constexpr int width = vecs * Simd::lanes;
   typename Simd::Vec largest[vecs];
-  SCALEDOT_UNROLL for (int v = 0; v < vecs; ++v) largest[v] = Simd::broadcast(-infinity);
-  for (Index j = 0; j < keys; ++j)
-    SCALEDOT_UNROLL for (int v = 0; v < vecs; ++v)
+  SCALEDOT_UNROLL
+  for (int v = 0; v < vecs; ++v) largest[v] = Simd::broadcast(-infinity);
+  for (Index j = 0; j < keys; ++j) {
+    SCALEDOT_UNROLL
+    for (int v = 0; v < vecs; ++v)
       largest[v] = Simd::max(Simd::load(logits + j * width + v * Simd::lanes), largest[v]);
+  }
 
   for (int v = 0; v < vecs; ++v) {
     const auto before = Simd::load(max + v * Simd::lanes);
@@ -91,8 +94,8 @@ inline void raise_max(const float* logits, Index keys, float* max, float* sum, f
     const auto top = Simd::min(Simd::broadcast(largest_float), Simd::ceil(largest[v]));
     const auto after = Simd::select(above, top, before);
     Simd::store(max + v * Simd::lanes, after);
-    const auto factor = Simd::select(above, Simd::scale2(Simd::broadcast(1), Simd::sub(before, after)),
-                                     Simd::broadcast(1));
+    const auto factor = Simd::select(
+        above, Simd::scale2(Simd::broadcast(1), Simd::sub(before, after)), Simd::broadcast(1));
     const auto scale_line = [&](float* line) {
       Simd::store(line, Simd::mul(Simd::load(line), factor));
     };
@@ -123,46 +126,59 @@ template <class Simd, int vecs, bool certified>
 inline void weigh_rows(float* logits, Index keys, const float* max, float* sum) {
   constexpr int width = vecs * Simd::lanes;
   typename Simd::Vec total[vecs], top[vecs];
-  SCALEDOT_UNROLL for (int v = 0; v < vecs; ++v) {
+  SCALEDOT_UNROLL
+  for (int v = 0; v < vecs; ++v) {
     total[v] = Simd::load(sum + v * Simd::lanes);
     top[v] = finite_max<Simd>(max + v * Simd::lanes);
   }
-  for (Index j = 0; j < keys; ++j)
-    SCALEDOT_UNROLL for (int v = 0; v < vecs; ++v) {
+  for (Index j = 0; j < keys; ++j) {
+    SCALEDOT_UNROLL
+    for (int v = 0; v < vecs; ++v) {
       float* at = logits + j * width + v * Simd::lanes;
       const auto w = weigh<Simd, false, certified>(Simd::load(at), top[v]);
       total[v] = Simd::add(total[v], w);
       Simd::store(at, w);
     }
-  SCALEDOT_UNROLL for (int v = 0; v < vecs; ++v) Simd::store(sum + v * Simd::lanes, total[v]);
+  }
+  SCALEDOT_UNROLL
+  for (int v = 0; v < vecs; ++v) Simd::store(sum + v * Simd::lanes, total[v]);
 }
 
-// The same for bf16 arithmetic: rounded weights, summed in tile order. `phase` as in multiply_chunks.
+// The same for bf16 arithmetic: rounded weights, summed in tile order. `phase` as in
+// multiply_chunks.
 template <class Simd, int vecs, bool certified>
 inline void weigh_rows_in_chunks(float* logits, Index keys, Index phase, const float* max,
                                  float* sum) {
   constexpr int width = vecs * Simd::lanes;
   typename Simd::Vec total[vecs], top[vecs];
-  SCALEDOT_UNROLL for (int v = 0; v < vecs; ++v) {
+  SCALEDOT_UNROLL
+  for (int v = 0; v < vecs; ++v) {
     total[v] = Simd::load(sum + v * Simd::lanes);
     top[v] = finite_max<Simd>(max + v * Simd::lanes);
   }
   Index j = 0;
   for (Index stop = smaller(chunk - phase, keys); j < keys; stop = smaller(stop + chunk, keys)) {
     typename Simd::Vec part[2][vecs];
-    SCALEDOT_UNROLL for (int v = 0; v < vecs; ++v) part[0][v] = part[1][v] = Simd::zero();
-    for (; j < stop; j += 2)
-      SCALEDOT_UNROLL for (int p = 0; p < 2; ++p)
-        SCALEDOT_UNROLL for (int v = 0; v < vecs; ++v) {
+    SCALEDOT_UNROLL
+    for (int v = 0; v < vecs; ++v) part[0][v] = part[1][v] = Simd::zero();
+    for (; j < stop; j += 2) {
+      SCALEDOT_UNROLL
+      for (int p = 0; p < 2; ++p) {
+        SCALEDOT_UNROLL
+        for (int v = 0; v < vecs; ++v) {
           float* at = logits + (j + p) * width + v * Simd::lanes;
           const auto w = weigh<Simd, true, certified>(Simd::load(at), top[v]);
           part[p][v] = Simd::add(part[p][v], w);
           Simd::store(at, w);
         }
-    SCALEDOT_UNROLL for (int v = 0; v < vecs; ++v)
+      }
+    }
+    SCALEDOT_UNROLL
+    for (int v = 0; v < vecs; ++v)
       total[v] = Simd::add(total[v], Simd::add(part[0][v], part[1][v]));
   }
-  SCALEDOT_UNROLL for (int v = 0; v < vecs; ++v) Simd::store(sum + v * Simd::lanes, total[v]);
+  SCALEDOT_UNROLL
+  for (int v = 0; v < vecs; ++v) Simd::store(sum + v * Simd::lanes, total[v]);
 }
 
 // merged = merged * 2^(merged_max - max) + later, and the same for each line of the outputs.

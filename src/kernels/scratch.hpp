@@ -7,13 +7,13 @@
 namespace scaledot::kernels {
 
 template <class Simd>
-inline constexpr Index full_width = Simd::vecs * Simd::lanes;
+inline constexpr Index full_width = Simd::vecs* Simd::lanes;
 
 // What the softmax of a tile must remember of the keys it has seen. `output` is the weighted sum of
 // values, [value_dim, rounded up to group][width]; max is an integer, -inf before the first key.
 struct RowStates {
-  float* max;     // [width]
-  float* sum;     // [width]
+  float* max;  // [width]
+  float* sum;  // [width]
   float* output;
 };
 
@@ -28,12 +28,12 @@ inline RowStates states_at(float* slot) {
 }
 
 struct Scratch {
-  float* query;    // [head_dim][width]
-  float* logits;   // [block_keys][width], then weights
-  float* marks;    // [block_keys][width]: a mask's or a bias's lines
+  float* query;   // [head_dim][width]
+  float* logits;  // [block_keys][width], then weights
+  float* marks;   // [block_keys][width]: a mask's or a bias's lines
   RowRanges rows;
   RowStates states, merged;
-  float* key;      // one block, if the tile packs for itself
+  float* key;  // one block, if the tile packs for itself
   float* value;
   std::uint8_t* seen;  // [block_keys]
 };

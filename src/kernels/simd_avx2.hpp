@@ -36,8 +36,8 @@ struct Avx2 {
     const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
     const __m256i up = _mm256_add_epi32(odd, _mm256_set1_epi32(0x7FFF));
     const __m256i words32 = _mm256_srli_epi32(_mm256_add_epi32(bits, up), 16);
-    store_words(p, _mm_packus_epi32(_mm256_castsi256_si128(words32),
-                                    _mm256_extracti128_si256(words32, 1)));
+    store_words(
+        p, _mm_packus_epi32(_mm256_castsi256_si128(words32), _mm256_extracti128_si256(words32, 1)));
   }
 
   static Vec add(Vec a, Vec b) { return _mm256_add_ps(a, b); }
@@ -65,8 +65,7 @@ struct Avx2 {
   }
 
   static Vec to_bf16(Vec a) {
-    const __m256i power =
-        _mm256_and_si256(_mm256_castps_si256(a), _mm256_set1_epi32(0x7F800000));
+    const __m256i power = _mm256_and_si256(_mm256_castps_si256(a), _mm256_set1_epi32(0x7F800000));
     const Vec big = _mm256_castsi256_ps(_mm256_add_epi32(power, _mm256_set1_epi32(16 << 23)));
     return sub(add(a, big), big);
   }

@@ -54,8 +54,7 @@ struct Avx512 {
 
   // Adding 2^16 times a's own power of two leaves 8 bits of it, rounded to nearest, ties to even.
   static Vec to_bf16(Vec a) {
-    const __m512i power =
-        _mm512_and_si512(_mm512_castps_si512(a), _mm512_set1_epi32(0x7F800000));
+    const __m512i power = _mm512_and_si512(_mm512_castps_si512(a), _mm512_set1_epi32(0x7F800000));
     const Vec big = _mm512_castsi512_ps(_mm512_add_epi32(power, _mm512_set1_epi32(16 << 23)));
     return _mm512_sub_ps(_mm512_add_ps(a, big), big);
   }

@@ -42,8 +42,8 @@ struct Scalar {
   }
   // a minus the nearest integer, ties to even: exact, in [-0.5, 0.5]; 0 if a is infinite.
   static Vec fraction(Vec a) { return std::fabs(a) >= 0x1p23f ? 0 : a - round(a); }
-  // a * 2^n for an integer n, 0 where that is below 2^-126. Either a is in [0.5, 2) and n at most 127
-  // or infinite, or |n| is at most 126.
+  // a * 2^n for an integer n, 0 where that is below 2^-126. Either a is in [0.5, 2) and n at most
+  // 127 or infinite, or |n| is at most 126.
   static Vec scale2(Vec a, Vec n) { return a * power2(min(max(n, -127), 128)); }
   // The integer n with 2^n <= a < 2^(n+1); a is normal and positive.
   static Vec exponent(Vec a) {

@@ -10,9 +10,9 @@
 namespace scaledot::kernels {
 
 // Walked by every path at absolute multiples, so that no path can change a bit (docs/numerics.md).
-inline constexpr Index chunk = 32;          // products that bf16 arithmetic sums before it adds them
-inline constexpr Index block_keys = 128;    // keys whose logits are in the cache at once
-inline constexpr Index split_keys = 1024;   // keys that are one chain of sums
+inline constexpr Index chunk = 32;         // products that bf16 arithmetic sums before it adds them
+inline constexpr Index block_keys = 128;   // keys whose logits are in the cache at once
+inline constexpr Index split_keys = 1024;  // keys that are one chain of sums
 static_assert(block_keys % chunk == 0 && split_keys % block_keys == 0);
 
 // Bits of KernelTable::needs: what the processor must have and the operating system must save.
@@ -30,14 +30,15 @@ enum Feature : std::uint32_t {
 // How a query's dot product becomes a logit in units of log2, and the shapes.
 struct Constants {
   Index head_dim = 0, value_dim = 0;
-  float scale = 1;     // c of docs/numerics.md: scale * log2(e), or scale / softcap with a softcap
-  float softcap = 0;   // softcap * log2(e); 0 if there is none
+  float scale = 1;    // c of docs/numerics.md: scale * log2(e), or scale / softcap with a softcap
+  float softcap = 0;  // softcap * log2(e); 0 if there is none
 };
 
 // Of one packed block of keys.
 struct BlockFacts {
-  float key_norm2 = 0;   // bound of the largest |key|^2
-  float value_max = 0;   // largest |value|; infinity if one is not finite
+  float key_norm2 = 0;  // the largest |key|^2
+  float value_max = 0;  // largest |value|; infinity if one is not finite
+  float value_min = 0;  // smallest |value| that is not 0; infinity if there is none
 };
 
 // The packed keys and values of one key head, from block 0 on. `group` keys (dims) stand side by
@@ -57,12 +58,12 @@ struct Tile {
   Band band;
   Index keys = 0;  // of the key tensor, which the band may cut short
   Index first = 0, count = 0, group = 1;
-  Lines query, key, value;    // key and value have one head
-  Lines mask, bias;           // dim is the key; no data if there is none
+  Lines query, key, value;     // key and value have one head
+  Lines mask, bias;            // dim is the key; no data if there is none
   Lines output, lse, weights;  // written to; lse and weights have no data if not wanted
-  Panels panels;              // no key and value: the tile packs what it needs itself
-  bool certify = true;        // may skip the running maximum where the logits are small
-  bool bf16 = false;          // bf16 arithmetic
+  Panels panels;               // no key and value: the tile packs what it needs itself
+  bool certify = true;         // may skip the running maximum where the logits are small
+  bool bf16 = false;           // bf16 arithmetic
 
   constexpr Index head(Index r) const { return (first + r) % group; }
   constexpr Index position(Index r) const { return (first + r) / group; }
@@ -77,8 +78,8 @@ struct SeenKeys {
   constexpr bool of(Index key) const { return marks == nullptr || marks[key - first] != 0; }
 };
 
-// Blocks of keys to pack: `keys` begins at a multiple of block_keys. Keys outside keys_read, and those
-// that nobody sees, are not read; they become 0.
+// Blocks of keys to pack: `keys` begins at a multiple of block_keys. Keys outside keys_read, and
+// those that nobody sees, are not read; they become 0.
 struct Packing {
   Constants constants;
   Lines key, value;

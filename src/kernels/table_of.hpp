@@ -24,9 +24,8 @@ template <class Simd, class Call>
 
 template <class Simd>
 void attend(const Tile& tile, float* scratch) {
-  with_shape<Simd>(tile, [&]<int vecs, bool bf16>() {
-    attend_tile<Simd, vecs, bf16>(tile, scratch);
-  });
+  with_shape<Simd>(tile,
+                   [&]<int vecs, bool bf16>() { attend_tile<Simd, vecs, bf16>(tile, scratch); });
 }
 
 template <class Simd>
