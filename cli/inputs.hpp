@@ -1,0 +1,24 @@
+// What `scaledot attend` reads: tensors of the types that the library takes.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "attend.hpp"
+#include "convert.hpp"
+#include "tensor_file.hpp"
+
+namespace scaledot::cli {
+
+struct Inputs {
+  Array query, key, value;
+  std::optional<Array> mask, bias;
+  std::optional<std::vector<Index>> key_lengths;
+};
+
+// The files that the caller names.
+std::vector<Argument> inputs_of(const AttendArguments& arguments);
+
+Inputs read_inputs(const AttendArguments& arguments, Notes& notes);
+
+}  // namespace scaledot::cli
