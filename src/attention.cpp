@@ -2,6 +2,7 @@
 #include "attention.hpp"
 
 #include "dispatch.hpp"
+#include "float_mode.hpp"
 #include "parallel.hpp"
 #include "plan.hpp"
 #include "problem.hpp"
@@ -147,6 +148,7 @@ Status prepare(const KernelTable& table, const Tensor& query, const Tensor& key,
 Status attend_on(const KernelTable& table, const Tensor& query, const Tensor& key,
                  const Tensor& value, const Outputs& outputs, const Options& options,
                  const Paths& paths) noexcept {
+  const DefaultFloatMode mode;
   Problem problem;
   Plan plan;
   if (const Status bad = prepare(table, query, key, value, outputs, options, paths, problem, plan);
@@ -181,9 +183,9 @@ Status attend(const Tensor& query, const Tensor& key, const Tensor& value, const
 Status workspace_bytes(const Tensor& query, const Tensor& key, const Tensor& value,
                        const Outputs& outputs, const Options& options,
                        std::size_t& bytes) noexcept {
-  bytes = 0;
   const KernelTable* const table = table_in_use();
   if (table == nullptr) return {Status::Code::option, "SCALEDOT_ISA"};
+  const DefaultFloatMode mode;
   Problem problem;
   Plan plan;
   const Status status = prepare(*table, query, key, value, outputs, options, {}, problem, plan);

@@ -16,13 +16,15 @@ using Code = Status::Code;
 static_assert(SCALEDOT_OUT_OF_MEMORY == static_cast<int>(Code::out_of_memory));
 
 // A struct of the caller's, brought to this version's size. One that is larger belongs to a newer
-// header: what this version does not know must be 0.
+// header: what this version does not know must be 0. No version will need a page, so a size beyond
+// one was never set.
 template <class Struct>
 Status read_struct(const char* name, const Struct* given, Struct& known) {
   std::memset(&known, 0, sizeof known);
   if (given == nullptr) return {Code::null_data, name};
   const auto size = static_cast<Index>(given->size), expected = static_cast<Index>(sizeof known);
-  if (size < expected) return {Code::extent, name, "size", -1, size, expected};
+  if (given->size < sizeof known || given->size > 4096)
+    return {Code::extent, name, "size", -1, size, expected};
   const auto* bytes = reinterpret_cast<const unsigned char*>(given);
   for (std::size_t b = sizeof known; b < given->size; ++b)
     if (bytes[b] != 0) return {Code::extent, name, "size", -1, size, expected};

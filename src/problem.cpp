@@ -59,22 +59,17 @@ struct Check {
             got,          expected};
   }
 
-  Status tensors() {
-    for (const Argument& argument : arguments) {
-      Addresses unused;
-      if (const Status bad = check_tensor(argument, unused); !bad.ok()) return bad;
-      if (!argument.is_written()) continue;
-      if (const Status bad = check_written(argument); !bad.ok()) return bad;
-    }
-    return {};
-  }
-
   Status ranks() {
-    if (query.rank < 2) return {Code::rank, "query", "", -1, query.rank, 2};
+    if (query.rank < 2 || query.rank > 4)
+      return {Code::rank, "query", "", -1, query.rank, query.rank < 2 ? 2 : 4};
     for (const auto& [name, tensor, role] : arguments) {
-      if (role == Role::mask || role == Role::bias) continue;
-      const int expected = role == Role::lse ? query.rank - 1 : query.rank;
-      if (tensor->rank != expected) return {Code::rank, name, "query", -1, tensor->rank, expected};
+      const Index got = tensor->rank;
+      if (role == Role::mask || role == Role::bias) {
+        if (got < 0 || got > 4) return {Code::rank, name, "", -1, got, got < 0 ? 0 : 4};
+        continue;
+      }
+      const Index expected = role == Role::lse ? query.rank - 1 : query.rank;
+      if (got != expected) return {Code::rank, name, "query", -1, got, expected};
     }
     return {};
   }
@@ -84,10 +79,20 @@ struct Check {
       const DType got = tensor->dtype;
       const bool is_right = role == Role::mask  ? got == DType::boolean
                             : role == Role::lse ? got == DType::f32
-                                                : got != DType::boolean;
+                                                : got < DType::boolean;
       const DType expected = role == Role::mask ? DType::boolean : DType::f32;
       if (!is_right)
         return {Code::dtype, name, "", -1, static_cast<Index>(got), static_cast<Index>(expected)};
+    }
+    return {};
+  }
+
+  Status tensors() {
+    for (const Argument& argument : arguments) {
+      Addresses unused;
+      if (const Status bad = check_tensor(argument, unused); !bad.ok()) return bad;
+      if (!argument.is_written()) continue;
+      if (const Status bad = check_written(argument); !bad.ok()) return bad;
     }
     return {};
   }
@@ -109,7 +114,7 @@ struct Check {
               "key",
               query.rank - 3,
               problem.query_heads,
-              larger(problem.query_heads - rest, heads)};
+              larger(problem.query_heads - rest + (2 * rest > heads ? heads : 0), heads)};
     problem.group = heads == 0 ? 1 : larger(problem.query_heads / heads, 1);
 
     struct Wanted {
@@ -246,7 +251,7 @@ Status check(const Tensor& query, const Tensor& key, const Tensor& value, const 
              const Options& options, Problem& problem) noexcept {
   Check steps{query, key, value, outputs, options, problem};
   for (const auto step :
-       {&Check::tensors, &Check::ranks, &Check::types, &Check::extents, &Check::logits_shapes,
+       {&Check::ranks, &Check::types, &Check::tensors, &Check::extents, &Check::logits_shapes,
         &Check::scaling, &Check::arithmetic, &Check::positions, &Check::overlaps})
     if (const Status status = (steps.*step)(); !status.ok()) return status;
 

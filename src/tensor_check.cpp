@@ -54,10 +54,6 @@ Status span_of(const Argument& argument, Index& low, Index& high) noexcept {
 Status check_tensor(const Argument& argument, Addresses& addresses) noexcept {
   const Tensor& tensor = *argument.tensor;
   addresses = {};
-  if (tensor.dtype > DType::boolean)
-    return {Code::dtype, argument.name, "", -1, static_cast<Index>(tensor.dtype), 0};
-  if (tensor.rank < 0 || tensor.rank > 4)
-    return {Code::rank, argument.name, "", -1, tensor.rank, 4};
   for (int axis = 0; axis < tensor.rank; ++axis) {
     const Index extent = tensor.extent[static_cast<std::size_t>(axis)];
     if (extent < 0) return {Code::extent, argument.name, "", axis, extent, 0};

@@ -42,7 +42,8 @@ struct Addresses {
 
 bool is_empty(const Tensor& tensor) noexcept;
 
-// Type known, rank 0 to 4, extents not negative, addresses within 64 bits, data there and aligned.
+// Of a tensor of known type and rank: extents not negative, addresses within 64 bits, data there
+// and aligned.
 Status check_tensor(const Argument& argument, Addresses& addresses) noexcept;
 
 // Whether no two elements of a tensor that is written to share a place.

@@ -1,0 +1,24 @@
+// The caller's floating-point mode, put aside while the library checks and plans.
+#pragma once
+
+#include <cfenv>
+
+namespace scaledot {
+
+// Rounding to nearest, no traps, denormals as they are. The destructor puts the caller's mode and
+// flags back, so that neither can be seen in the other's arithmetic.
+class DefaultFloatMode {
+ public:
+  DefaultFloatMode() noexcept {
+    std::fegetenv(&before_);
+    std::fesetenv(FE_DFL_ENV);
+  }
+  ~DefaultFloatMode() { std::fesetenv(&before_); }
+  DefaultFloatMode(const DefaultFloatMode&) = delete;
+  DefaultFloatMode& operator=(const DefaultFloatMode&) = delete;
+
+ private:
+  std::fenv_t before_;
+};
+
+}  // namespace scaledot
