@@ -37,7 +37,9 @@ Array result_of(const char* argument, Element element, std::vector<Index> extent
 Results results_for(const Inputs& inputs, const AttendArguments& arguments) {
   std::vector<Index> shape = inputs.query.extents;
   if (shape.size() > 4) shape.resize(4);  // the library refuses such a query
-  const Element element = inputs.query.element;
+  // The library has a word for a boolean query, and it is not about the output.
+  const bool is_boolean = inputs.query.element == Element::boolean;
+  const Element element = is_boolean ? Element::f32 : inputs.query.element;
   Results results;
   results.output = result_of("output", element, with_last(shape, extent_of(inputs.value, 0)));
   if (!arguments.weights.empty())

@@ -38,7 +38,8 @@ class Literal {
   std::string_view string() {
     skip_blanks();
     const char quote = rest_.empty() ? '\0' : rest_.front();
-    if (quote != '\'' && quote != '"') refuse("has a bad header: expected a string at " + place());
+    if (quote != '\'' && quote != '"')
+      refuse("has a bad header: expected a string before " + place());
     const std::size_t end = rest_.find(quote, 1);
     if (end == std::string_view::npos) refuse("has a bad header: a string without an end");
     const std::string_view value = rest_.substr(1, end - 1);
@@ -50,7 +51,8 @@ class Literal {
     skip_blanks();
     Index value = 0;
     const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
-    if (error != std::errc() || value < 0) refuse("has a bad header: the extent " + place());
+    if (error != std::errc() || value < 0)
+      refuse("has a bad header: expected an extent before " + place());
     rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
     take("L");  // Python 2 wrote long integers so
     return value;

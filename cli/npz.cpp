@@ -46,7 +46,7 @@ Archive open_archive(const InputFile& file) {
   if (archive) return archive;
   ::close(descriptor);
   if (error == ZIP_ER_MEMORY) throw std::bad_alloc();
-  refuse("is not a .npz archive: " + message_of(error));
+  refuse("is not a whole .npz archive: " + message_of(error));
 }
 
 struct Listed {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -56,6 +57,7 @@ Place place_of(const Argument& argument) {
 std::string chosen(const std::vector<std::string>& names, const std::string& wanted) {
   if (std::find(names.begin(), names.end(), wanted) != names.end()) return wanted;
   if (names.size() == 1) return names.front();
+  if (names.empty()) refuse("holds no tensor");
   std::string message = "holds " + std::to_string(names.size()) + " tensors, none named " +
                         in_quotes(wanted) + "; name one after a colon";
   constexpr std::size_t most = 5;
@@ -129,6 +131,8 @@ TensorName parse_tensor_name(const std::string& text) {
 Array read_array(const Argument& from) try {
   const TensorName name = parse_tensor_name(from.text);
   return read_from(InputFile(name.path), name, from.argument);
+} catch (const std::bad_alloc&) {
+  fail("out of memory: " + from.argument + " in " + in_quotes(from.text));
 } catch (Failure& failure) {
   rethrow(failure, from);
 }
