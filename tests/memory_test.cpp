@@ -1,0 +1,197 @@
+// Allocation that fails, and calls that may not allocate. Every operator new of this program
+// counts.
+#include <atomic>
+#include <cstdlib>
+#include <limits>
+#include <new>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "bug_case.hpp"
+#include "dispatch.hpp"
+
+namespace {
+
+std::atomic<long> allocations{0}, releases{0};
+std::atomic<long> allowed{std::numeric_limits<long>::max()};  // allocations until they fail
+
+void* allocated(std::size_t bytes, std::size_t alignment) noexcept {
+  if (allowed-- <= 0) return nullptr;
+  ++allocations;
+  const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+  return alignment <= alignof(std::max_align_t) ? std::malloc(bytes > 0 ? bytes : 1)
+                                                : std::aligned_alloc(alignment, rounded);
+}
+
+void* allocated_or_thrown(std::size_t bytes, std::size_t alignment) {
+  if (void* memory = allocated(bytes, alignment)) return memory;
+  throw std::bad_alloc();
+}
+
+void release(void* memory) noexcept {
+  if (memory == nullptr) return;
+  ++releases;
+  std::free(memory);
+}
+
+constexpr std::size_t of(std::align_val_t alignment) { return static_cast<std::size_t>(alignment); }
+
+}  // namespace
+
+void* operator new(std::size_t n) { return allocated_or_thrown(n, 1); }
+void* operator new[](std::size_t n) { return allocated_or_thrown(n, 1); }
+void* operator new(std::size_t n, std::align_val_t a) { return allocated_or_thrown(n, of(a)); }
+void* operator new[](std::size_t n, std::align_val_t a) { return allocated_or_thrown(n, of(a)); }
+void* operator new(std::size_t n, const std::nothrow_t&) noexcept { return allocated(n, 1); }
+void* operator new[](std::size_t n, const std::nothrow_t&) noexcept { return allocated(n, 1); }
+void* operator new(std::size_t n, std::align_val_t a, const std::nothrow_t&) noexcept {
+  return allocated(n, of(a));
+}
+void* operator new[](std::size_t n, std::align_val_t a, const std::nothrow_t&) noexcept {
+  return allocated(n, of(a));
+}
+void operator delete(void* memory) noexcept { release(memory); }
+void operator delete[](void* memory) noexcept { release(memory); }
+void operator delete(void* memory, std::size_t) noexcept { release(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { release(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { release(memory); }
+void operator delete[](void* memory, std::align_val_t) noexcept { release(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { release(memory); }
+void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { release(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { release(memory); }
+void operator delete[](void* memory, const std::nothrow_t&) noexcept { release(memory); }
+
+namespace scaledot::tests {
+namespace {
+
+// A call with memory of its own for all that it takes.
+struct Shape {
+  Shape(Index queries, Index keys)
+      : query(fill(3, {1, 4, queries, 16}), DType::f32),
+        key(fill(5, {1, 2, keys, 16}), DType::f32),
+        value(fill(7, {1, 2, keys, 16}), DType::f32),
+        output(constant(-1, {1, 4, queries, 16}), DType::f32),
+        weights(constant(-1, {1, 4, queries, keys}), DType::f32),
+        outputs{output.tensor, {}, weights.tensor} {}
+
+  Status attended(const kernels::KernelTable& table, const Options& options) {
+    return attend_on(table, query.tensor, key.tensor, value.tensor, outputs, options);
+  }
+  bool untouched() const {
+    return read(output.tensor) == constant(-1, output_extent()).at &&
+           read(weights.tensor) == constant(-1, weights_extent()).at;
+  }
+  Extents output_extent() const {
+    return {output.tensor.extent.begin(), output.tensor.extent.end()};
+  }
+  Extents weights_extent() const {
+    return {weights.tensor.extent.begin(), weights.tensor.extent.end()};
+  }
+
+  Stored query, key, value, output, weights;
+  Outputs outputs;
+};
+
+std::vector<Shape> shapes() {
+  std::vector<Shape> all;
+  for (const auto& [queries, keys] :
+       {std::pair<Index, Index>{1, 3000}, {1, 5}, {70, 300}, {300, 70}})
+    all.emplace_back(queries, keys);
+  return all;
+}
+
+TEST(Memory, the_first_allocation_fails) {
+  for (const kernels::KernelTable* table : usable_tables()) {
+    for (Shape& shape : shapes()) {
+      for (const int threads : {1, 2}) {
+        Options options;
+        options.threads = threads;
+        allowed = 0;
+        const Status status = shape.attended(*table, options);
+        allowed = std::numeric_limits<long>::max();
+        EXPECT_EQ(status.code, Status::Code::out_of_memory) << describe(status);
+        EXPECT_STREQ(status.argument, "workspace");
+        EXPECT_GT(status.expected, 0);
+        EXPECT_EQ(status.got, 0);
+        EXPECT_TRUE(shape.untouched());
+      }
+    }
+  }
+}
+
+// Whichever allocation fails, the call fails before it writes, or succeeds without it (as it does
+// without a second thread).
+TEST(Memory, any_allocation_fails) {
+  const kernels::KernelTable& table = *usable_tables().front();
+  for (Shape& shape : shapes()) {
+    for (const int threads : {1, 3}) {
+      Options options;
+      options.threads = threads;
+      for (long n = 0; n < 40; ++n) {
+        Shape fresh(shape.query.tensor.extent[2], shape.key.tensor.extent[2]);
+        allowed = n;
+        const long before = allocations - releases;
+        const Status status = fresh.attended(table, options);
+        const long after = allocations - releases;
+        const bool failed = allowed < 0;
+        allowed = std::numeric_limits<long>::max();
+        if (status.ok()) {
+          EXPECT_EQ(after, before) << "something was not released";
+          EXPECT_FALSE(fresh.untouched());
+        } else {
+          EXPECT_EQ(status.code, Status::Code::out_of_memory) << describe(status);
+          EXPECT_TRUE(fresh.untouched());
+        }
+        if (!failed) break;
+        ASSERT_LT(n, 39) << "more allocations than a call should need";
+      }
+    }
+  }
+}
+
+TEST(Memory, a_workspace_is_all_that_is_needed) {
+  for (Shape& shape : shapes()) {
+    Options options;
+    options.threads = 1;
+    std::size_t bytes = 0;
+    ASSERT_TRUE(workspace_bytes(shape.query.tensor, shape.key.tensor, shape.value.tensor,
+                                shape.outputs, options, bytes)
+                    .ok());
+    // At any alignment, and with what lies around it unchanged.
+    for (std::size_t first : {0, 1, 4, 63}) {
+      std::vector<std::byte> memory(first + bytes + 64, std::byte{0x5A});
+      options.workspace = {memory.data() + first, bytes};
+      allowed = 0;
+      const Status status =
+          attend(shape.query.tensor, shape.key.tensor, shape.value.tensor, shape.outputs, options);
+      const long asked = -allowed;
+      allowed = std::numeric_limits<long>::max();
+      EXPECT_TRUE(status.ok()) << describe(status);
+      EXPECT_EQ(asked, 0) << "something was allocated";
+      for (std::size_t n = 0; n < memory.size(); ++n)
+        if (n < first || n >= first + bytes) {
+          ASSERT_EQ(memory[n], std::byte{0x5A}) << n;
+        }
+    }
+  }
+}
+
+// What is needed grows with keys and threads, not with queries * keys.
+TEST(Memory, the_workspace_does_not_grow_with_the_square) {
+  const auto bytes = [](Index length, int threads) {
+    Options options;
+    options.threads = threads;
+    std::size_t needed = 0;
+    const Tensor rows = contiguous(&needed, DType::f32, {length, 64});
+    Tensor output = rows;
+    output.data = &needed + length * 64;
+    EXPECT_TRUE(workspace_bytes(rows, rows, rows, {output, {}, {}}, options, needed).ok());
+    return needed;
+  };
+  EXPECT_LE(bytes(1 << 20, 1), 17 * bytes(1 << 16, 1));
+  EXPECT_LE(bytes(1 << 20, 1), std::size_t{1} << 30);
+}
+
+}  // namespace
+}  // namespace scaledot::tests
