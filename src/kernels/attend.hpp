@@ -228,9 +228,9 @@ void store_weights(TileWalk<Simd, vecs, bf16>& walk, const RowStates& states) {
   const Tile& tile = walk.tile;
   constexpr Index width = vecs * Simd::lanes;
   for (Index r = 0; r < tile.count; ++r)
-    for (Index j = 0; j < tile.keys; ++j)
+    for (Index j = 0; j < tile.keys; j += Simd::lanes)
       store_elements<Simd>(tile.weights.to(tile.head(r), tile.position(r), j), tile.weights.dtype,
-                           1, 1, Simd::zero());
+                           tile.weights.dim_stride, tile.keys - j, Simd::zero());
   Block block;
   for (Index first = walk.seen.begin / block_keys * block_keys; first < walk.seen.end;
        first += block_keys) {

@@ -111,8 +111,7 @@ inline typename Simd::Vec finite_max(const float* max) {
   return Simd::select(Simd::equal(m, Simd::broadcast(-infinity)), Simd::zero(), m);
 }
 
-// Turns logits into weights relative to max; returns nothing but the weights. With `certified` max
-// is 0 and is not subtracted.
+// The weight of a logit relative to max. With `certified` max is 0 and is not subtracted.
 template <class Simd, bool bf16, bool certified>
 [[gnu::always_inline]] inline typename Simd::Vec weigh(typename Simd::Vec logit,
                                                        typename Simd::Vec max) {
