@@ -72,7 +72,7 @@ void expect_ok(const Status& status) {
 // Returns the microseconds it took. Where a person watches, long work goes piece by piece.
 double attend_timed(const Call& call) {
   expect_ok(check(call));
-  constexpr double least_operations = 2e10;  // about a fifth of a second on one fast core
+  constexpr double least_operations = 4e9;  // a twentieth of a second, on one fast core
   const std::vector<Call> pieces =
       is_progress_seen() ? pieces_of(call, least_operations) : std::vector<Call>{call};
   Progress progress("attend");
