@@ -24,7 +24,16 @@ int report(ExitCode code, std::string message) {
   return static_cast<int>(code);
 }
 
+// CLI11 takes an empty value for none, or for 0; from a script it is a variable that was not set.
+void refuse_empty(int argc, char** argv) {
+  for (int i = 2; i < argc; ++i)
+    if (*argv[i] == '\0')
+      scaledot::cli::refuse("the argument after " + scaledot::cli::in_quotes(argv[i - 1]) +
+                            " is empty");
+}
+
 int run(int argc, char** argv) {
+  refuse_empty(argc, argv);
   CLI::App app("Scaled dot-product attention: softmax(scale * query . key^T + bias) . value",
                "scaledot");
   app.set_version_flag("--version", std::string("scaledot ") + scaledot::version());
