@@ -109,6 +109,7 @@ Json measure_row(const Shape& shape, const OpenBlas* blas, const std::string& pl
   const Rivals others = rivals(tensors, blas, team);
   const Measured measured =
       measure::measure(tensors, others.contestants, {}, measure::ProgressLine(place));
+  if (!measured.status.ok()) throw std::runtime_error(describe(measured.status));
   if (!measured.fault.empty()) throw std::runtime_error(measured.fault);
   Json row = measure::json_of(shape);
   row.update(measure::json_of(measured.results.front()));

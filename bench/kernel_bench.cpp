@@ -59,7 +59,7 @@ struct OneTile {
   }
 
   void pack() const {
-    table.pack({tile.constants, tile.key, tile.value, {0, keys}, {}, tile.panels});
+    table.pack({tile.constants, tile.key, tile.value, {0, keys}, {0, keys}, {}, tile.panels});
   }
 
   const KernelTable& table;

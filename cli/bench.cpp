@@ -1,17 +1,15 @@
 #include "bench.hpp"
 
-#include <algorithm>
 #include <cstdio>
-#include <exception>
 #include <map>
-#include <new>
 #include <string>
 #include <utility>
 
+#include "failure.hpp"
+#include "in_use.hpp"
 #include "measure/measure.hpp"
-#include "measure/progress_line.hpp"
 #include "measure/report.hpp"
-#include "scaledot/machine.hpp"
+#include "progress.hpp"
 
 namespace scaledot::cli {
 
@@ -42,16 +40,12 @@ void print(const Shape& shape, const Result& result, const std::string& isa) {
   std::printf("\n");
 }
 
-int fail(const std::string& message) {
-  std::fprintf(stderr, "scaledot: %s\n", message.c_str());
-  return 1;
-}
-
 // Options that are the length of an axis. Two follow another one if they are not given.
 void add_extents(CLI::App& bench, Shape& shape) {
   constexpr Index most = Index{1} << 60;  // no sum of two overflows
   const auto add = [&bench](const char* name, Index& value, const char* meaning) {
     return bench.add_option(name, value, meaning)
+        ->type_name("N")
         ->check(CLI::Range(Index{0}, most).description(""));
   };
   add("--batch", shape.batch, "Batch entries")->capture_default_str();
@@ -71,26 +65,27 @@ void add_extents(CLI::App& bench, Shape& shape) {
 
 // Options that take one of a few words.
 void add_choices(CLI::App& bench, Shape& shape) {
-  const auto add = [&bench](const char* name, auto& value, const auto& by_name,
+  const auto add = [&bench](const char* name, auto& value, const char* words, const auto& by_name,
                             const char* meaning) {
     bench
         .add_option_function<std::string>(
             name, [&value, by_name](const std::string& word) { value = by_name.at(word); }, meaning)
-        ->check(CLI::IsMember(by_name))
+        ->type_name(words)
+        ->check(CLI::IsMember(by_name).description(""))
         ->default_str(measure::name_of(value));
   };
   using Causals = std::map<std::string, Causal>;
   using DTypes = std::map<std::string, DType>;
   using Arithmetics = std::map<std::string, Arithmetic>;
-  add("--causal", shape.causal,
+  add("--causal", shape.causal, "off|top_left|bottom_right",
       Causals{{"off", Causal::off},
               {"top_left", Causal::top_left},
               {"bottom_right", Causal::bottom_right}},
       "Which diagonal a query may not look beyond");
-  add("--dtype", shape.dtype,
+  add("--dtype", shape.dtype, "f32|f16|bf16",
       DTypes{{"f32", DType::f32}, {"f16", DType::f16}, {"bf16", DType::bf16}},
       "Type of all tensors");
-  add("--arithmetic", shape.arithmetic,
+  add("--arithmetic", shape.arithmetic, "automatic|f32|bf16",
       Arithmetics{{"automatic", Arithmetic::automatic},
                   {"f32", Arithmetic::f32},
                   {"bf16", Arithmetic::bf16}},
@@ -105,13 +100,14 @@ void add_counts(CLI::App& bench, Shape& shape) {
           [&shape](const Ends& ends) {
             shape.window = {ends.first, ends.second};
           },
-          "LEFT,RIGHT: keys seen to both sides of the diagonal, -1 for all")
+          "Keys seen to both sides of the diagonal, both ends included; -1 is unlimited")
+      ->type_name("LEFT,RIGHT")
       ->delimiter(',');
   bench
       .add_option_function<int>(
-          "--threads",
-          [&shape](int threads) { shape.threads = threads > 0 ? threads : machine().cores; },
-          "Threads, 0 for one a core")
+          "--threads", [&shape](int threads) { shape.threads = threads_in_use(threads); },
+          "0: one a core")
+      ->type_name("N")
       ->check(CLI::Range(0, 4096).description(""))
       ->default_str("1");
 }
@@ -127,11 +123,17 @@ CLI::App* add_bench(CLI::App& app, BenchArguments& arguments) {
   return bench;
 }
 
-int run_bench(const BenchArguments& arguments) try {
+int run_bench(const BenchArguments& arguments) {
   measure::Tensors tensors(arguments.shape);
-  const measure::Measured measured =
-      measure::measure(tensors, {}, {}, measure::ProgressLine("measuring"));
-  if (!measured.fault.empty()) return fail(measured.fault);
+  measure::Measured measured;
+  {
+    Progress progress("bench");
+    measured =
+        measure::measure(tensors, {}, {}, [&progress](double part) { progress.advance(part); });
+  }
+  if (measured.status.code == Status::Code::out_of_memory) fail(describe(measured.status));
+  if (!measured.status.ok()) refuse(describe(measured.status));
+  if (!measured.fault.empty()) fail(measured.fault);
   const Result& result = measured.results.front();
   const std::string isa = measure::loops_in_use()->isa;
   if (arguments.json) {
@@ -143,10 +145,6 @@ int run_bench(const BenchArguments& arguments) try {
     print(arguments.shape, result, isa);
   }
   return 0;
-} catch (const std::bad_alloc&) {
-  return fail("not enough memory for tensors of this shape");
-} catch (const std::exception& error) {
-  return fail(error.what());
 }
 
 }  // namespace scaledot::cli

@@ -9,10 +9,8 @@ namespace scaledot::measure {
 
 namespace {
 
-// What stands in the way of measuring: a mistake in the shape, or a contestant's wrong result.
+// The first contestant whose result is wrong, as a sentence; empty if all are right.
 std::string fault_of(Tensors& tensors, const std::vector<Contestant>& contestants) {
-  const Status status = tensors.attend();
-  if (!status.ok()) return describe(status);
   for (const Contestant& contestant : contestants) {
     tensors.spoil_output();
     contestant.call();
@@ -34,6 +32,8 @@ Measured measure(Tensors& tensors, const std::vector<Contestant>& rivals, const 
   contestants.insert(contestants.end(), rivals.begin(), rivals.end());
 
   Measured measured;
+  measured.status = tensors.attend();
+  if (!measured.status.ok()) return measured;
   measured.fault = fault_of(tensors, contestants);
   const Loops* loops = loops_in_use();
   if (loops == nullptr) measured.fault = "there is no calibration for the instruction set in use";

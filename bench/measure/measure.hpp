@@ -11,7 +11,8 @@
 namespace scaledot::measure {
 
 struct Measured {
-  std::string fault;            // why there are no results; empty if there are
+  Status status;                // of the first call; there are no results if it is not ok
+  std::string fault;            // else why there are none; empty if there are
   std::vector<Result> results;  // of attend(), then of each rival
 };
 
