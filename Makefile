@@ -33,8 +33,8 @@ test-large:    ## the tests that need many gigabytes of memory
 
 bench:         ## the benchmark list, beside the peak of this processor: a table and JSON
 	$(install) build
-	$(call preset,release)
-	@bench/run
+	$(call preset,release,scaledot_bench)
+	@bench/run $(BENCH)
 
 clang:         ## the tests, built by clang
 asan:          ## the tests, under AddressSanitizer and UndefinedBehaviorSanitizer
