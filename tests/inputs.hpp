@@ -26,7 +26,7 @@ Arguments arguments_of(const Inputs& inputs);
 
 struct How {
   const kernels::KernelTable* table = nullptr;
-  Paths paths;
+  Paths paths = {};
   int threads = 1;
   DType output_type = DType::f32;
   Layout output_layout = Layout::contiguous;
