@@ -61,9 +61,12 @@ void PendingFile::write(std::span<const std::byte> bytes) {
   }
 }
 
-void PendingFile::commit() {
+void PendingFile::finish() {
   if (::close(std::exchange(descriptor_, -1)) != 0) cannot_write(errno);
   if (::chmod(temporary_.c_str(), mode_for(path_)) != 0) cannot_write(errno);
+}
+
+void PendingFile::commit() {
   if (std::rename(temporary_.c_str(), path_.c_str()) != 0) cannot_write(errno);
   temporary_.clear();
 }

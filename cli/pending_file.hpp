@@ -20,6 +20,9 @@ class PendingFile {
 
   void write(std::span<const std::byte> bytes);
 
+  // After the last write: of several files all are finished before the first is committed.
+  void finish();
+
   // Gives the file its own name.
   void commit();
 

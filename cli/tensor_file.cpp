@@ -98,6 +98,7 @@ PendingFile pending(const Group& group) {
     write_npz(file.temporary_path(), old.get(), group.arrays);
   else
     write_safetensors(file, old.get(), group.arrays);
+  file.finish();
   return file;
 }
 
