@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include "attend_case.hpp"
@@ -42,8 +43,8 @@ Run run_on(const kernels::KernelTable& table, const Case& made, const Paths& pat
   return run;
 }
 
-// The public call, with exactly the workspace that it asks for.
-Run run_in_workspace(const Case& made) {
+// The public call, with exactly the workspace that it asks for, at any address.
+Run run_in_workspace(const Case& made, std::size_t misaligned) {
   Run run;
   const Outputs outputs = make_rooms(made, run);
   Options options = made.options;
@@ -51,8 +52,8 @@ Run run_in_workspace(const Case& made) {
   const Tensor &query = made.query.tensor, &key = made.key.tensor, &value = made.value.tensor;
   run.status = workspace_bytes(query, key, value, outputs, options, bytes);
   if (!run.status.ok()) return run;
-  std::vector<std::byte> workspace(bytes);
-  options.workspace = workspace;
+  std::vector<std::byte> memory(misaligned + bytes);
+  options.workspace = std::span(memory).subspan(misaligned);
   run.status = attend(query, key, value, outputs, options);
   return run;
 }
@@ -96,6 +97,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     expect_right(run, expected, made.ignored_below);
     choice += 3;
   }
-  expect_right(run_in_workspace(made), expected, made.ignored_below);
+  expect_right(run_in_workspace(made, choice % 64), expected, made.ignored_below);
   return 0;
 }
