@@ -80,7 +80,7 @@ CLI::App* add_attend(CLI::App& app, AttendArguments& arguments) {
   CLI::App* attend = app.add_subcommand("attend", "Compute attention on tensors in files");
   add_files(*attend, arguments);
   add_options(*attend, arguments.options);
-  attend->add_flag("--json", arguments.json, "Print JSON");
+  attend->add_flag("--json", arguments.json, "Print JSON")->disable_flag_override();
   attend->footer(
       "FILE is file.npy, file.npz:name or file.safetensors:name. The types are f32, f16 and bf16;\n"
       "f64 is rounded to f32. The results have the type of query.\n"

@@ -119,7 +119,7 @@ CLI::App* add_bench(CLI::App& app, BenchArguments& arguments) {
   add_extents(*bench, arguments.shape);
   add_choices(*bench, arguments.shape);
   add_counts(*bench, arguments.shape);
-  bench->add_flag("--json", arguments.json, "Print JSON");
+  bench->add_flag("--json", arguments.json, "Print JSON")->disable_flag_override();
   return bench;
 }
 

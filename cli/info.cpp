@@ -60,7 +60,7 @@ Status check_environment() {
 
 CLI::App* add_info(CLI::App& app, InfoArguments& arguments) {
   CLI::App* info = app.add_subcommand("info", "Say what scaledot found on this machine");
-  info->add_flag("--json", arguments.json, "Print JSON");
+  info->add_flag("--json", arguments.json, "Print JSON")->disable_flag_override();
   return info;
 }
 
