@@ -94,7 +94,7 @@ TEST(ProgramSays, WhatWasChosenForTheCaller) {
   save(folder, Example(Element::bf16), ".safetensors");
   Words words = attend_words({"--json"}, ".safetensors");
   words[8] = "o.npy";
-  const Ran ran = run(folder, {words, {"SCALEDOT_ISA=scalar", "SCALEDOT_THREADS=2"}});
+  const Ran ran = run(folder, {words, {"SCALEDOT_ISA=scalar", "SCALEDOT_THREADS=5"}});
   ASSERT_EQ(ran.code, 0) << ran.errors;
   const Json json = Json::parse(ran.output);
   EXPECT_EQ(json["scale"].get<float>(), static_cast<float>(1 / std::sqrt(8.0)));
@@ -103,7 +103,7 @@ TEST(ProgramSays, WhatWasChosenForTheCaller) {
   EXPECT_EQ(json["window"], (Json{-1, -1}));
   EXPECT_EQ(json["arithmetic"], "bf16");
   EXPECT_EQ(json["isa"], "scalar");
-  EXPECT_EQ(json["threads"], 2);
+  EXPECT_EQ(json["threads"], 5);
   EXPECT_EQ(json["output"]["dtype"], "f32");  // as it was written
   EXPECT_EQ(json["notes"].size(), 1u);
   EXPECT_FALSE(json.contains("lse") || json.contains("weights") || json.contains("mask") ||
