@@ -1,8 +1,8 @@
 // The ways in which a call is made, and what they must agree on.
 #include "bug_case.hpp"
 
+#include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <map>
 #include <utility>
 
@@ -16,7 +16,7 @@ namespace {
 // An output of the given shape that starts as NaN.
 Stored unwritten(const Extents& extent, DType dtype) {
   Stored stored(constant(0, extent), dtype);
-  std::memset(stored.bytes.data(), 0xFF, stored.bytes.size());
+  std::fill(stored.bytes.begin(), stored.bytes.end(), std::byte{0xFF});
   return stored;
 }
 
