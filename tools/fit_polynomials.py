@@ -2,7 +2,8 @@
 """Fits the polynomials of src/kernels/exp2.hpp and prints their coefficients as hex floats.
 
 Each is the minimax polynomial of its form (Remez exchange in double), its coefficients rounded to
-f32 and then moved by single ulps while that makes the evaluation in f32 more exact. Needs Debian's python3-numpy.
+f32 and then moved by single ulps while that makes the evaluation in f32 more exact. Needs
+Debian's python3-numpy.
 """
 
 import numpy
@@ -48,7 +49,7 @@ def rounded(points, values, coefficients, relative):
 
 
 def fit(name, function, low, high, powers, fixed):
-    """Fits the sum of c[p] * x^p over `powers`, plus the terms in `fixed`; minimises relative error."""
+    """Fits the sum of c[p] * x^p over `powers`, plus the terms in `fixed`, in relative error."""
     points = numpy.linspace(low, high, 40001)
     points = points[numpy.abs(points) > 1e-4].astype(numpy.float32).astype(numpy.float64)
     values = function(points)

@@ -90,13 +90,13 @@ struct Options {
 // (so no stride of 0 on an extent above 1), and no tensor may overlap another or an input.
 struct Outputs {
   // [batch, query heads, queries, value_dim], of query's rank. Any type but boolean.
-  Tensor output;
+  Tensor output = {};
   // The natural logarithm of the sum of exp(logits), f32: [batch, query heads, queries], one axis
   // fewer than query. -inf for a query that sees no key.
-  std::optional<Tensor> lse;
+  std::optional<Tensor> lse = {};
   // softmax(logits): [batch, query heads, queries, keys], of query's rank, any type but boolean; 0
   // for hidden keys. This one needs queries * keys elements and a second pass over the keys.
-  std::optional<Tensor> weights;
+  std::optional<Tensor> weights = {};
 };
 
 // The outcome of a call. If it is not ok, nothing has been written.
