@@ -13,7 +13,7 @@ double flushed_below(const Arguments& arguments) {
   double largest = 1;
   for (const float number : numbers_of(arguments.value).at)
     if (std::isfinite(number)) largest = std::max(largest, std::fabs(static_cast<double>(number)));
-  return largest * 0x1p-100;
+  return largest * static_cast<double>(of_rank_4(arguments.key).extent[2]) * 0x1p-100;
 }
 
 std::string difference(const Tensor& got, const Tensor& expected, double ignored_below) {

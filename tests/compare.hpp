@@ -8,8 +8,8 @@
 
 namespace scaledot::tests {
 
-// The size below which flushed denormals may show (docs/numerics.md): 2^-100 times the largest
-// finite value, or times 1 if that is larger.
+// The size below which flushed denormals may show (docs/numerics.md): 2^-100 times the keys, times
+// the largest finite value if that is above 1.
 double flushed_below(const Arguments& arguments);
 
 // Where two tensors of equal type differ first, in words; empty if they are the same. Elements that

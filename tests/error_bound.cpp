@@ -44,13 +44,16 @@ double logit_error(const Definition& of, Arithmetic arithmetic, Index b, Index h
                    double logit) {
   const float* const query = of.query.line(b, h, i);
   const float* const key = of.key.line(b, of.key_head(h), j);
-  double size = 0, dot = 0;
+  double size = 0, dot = 0, largest = 1;
   for (Index d = 0; d < of.head_dim(); ++d) {
     dot += static_cast<double>(query[d]) * key[d];
     size += std::fabs(static_cast<double>(query[d]) * key[d]);
+    largest = std::max(largest, std::fabs(static_cast<double>(key[d])));
   }
   double error = chain(logit_roundings(of.head_dim(), arithmetic)) * std::fabs(of.scale()) * size;
   const double cap = of.arguments.options.softcap;
+  // What is flushed: query * c, to be multiplied by an element of key, and products.
+  error += static_cast<double>(of.head_dim()) * 0x1p-126 * largest * (cap == 0 ? 1 : cap);
   if (cap != 0) {
     const double size_of_tanh = std::fabs(std::tanh(of.scale() * dot / cap));
     error = std::min(error, 2 * cap) + cap * size_of_tanh * (tanh_error + 2 * u);
