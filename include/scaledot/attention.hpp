@@ -66,24 +66,24 @@ struct Window {
 struct Options {
   // Multiplies query . key. Any finite number, 0 and negative included, whose product with log2(e)
   // is finite. 1 / sqrt(head_dim) if unset (1 if head_dim is 0).
-  std::optional<float> scale;
+  std::optional<float> scale = {};
   // Logits become softcap * tanh(scale * query . key / softcap), before bias. 0 is off.
   float softcap = 0;
   Causal causal = Causal::off;
-  Window window;
+  Window window = {};
   // Boolean: a key is seen where it is true. Rank 0 to 4, aligned to the right with
   // [batch, head, query, key]; an extent of 1 (or a stride of 0) broadcasts.
-  std::optional<Tensor> mask;
+  std::optional<Tensor> mask = {};
   // f32, f16 or bf16, added to the logits; shaped like mask. -inf hides a key.
-  std::optional<Tensor> bias;
+  std::optional<Tensor> bias = {};
   // One a batch entry, 0 to `keys`: the keys of entry b from key_lengths[b] on are hidden, and
   // `keys` in Causal and Window means this length.
-  std::optional<std::span<const Index>> key_lengths;
+  std::optional<std::span<const Index>> key_lengths = {};
   Arithmetic arithmetic = Arithmetic::automatic;
   // Threads to use, this one included; 0: SCALEDOT_THREADS, or as many as the process may run on.
   int threads = 0;
   // Scratch memory of at least workspace_bytes(), then nothing is allocated. Any alignment.
-  std::span<std::byte> workspace;
+  std::span<std::byte> workspace = {};
 };
 
 // Where the results go. Strides are free, but no element may lie in two places of the tensor
