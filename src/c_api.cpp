@@ -67,6 +67,7 @@ Status read_options(const scaledot_options* given, Options& options) {
     return {Code::option, "arithmetic", "", -1, known.arithmetic, 0};
   options.arithmetic = static_cast<Arithmetic>(known.arithmetic);
   options.threads = known.threads;
+  if (known.reserved != 0) return {Code::option, "reserved", "", -1, known.reserved, 0};
   if (known.key_lengths != nullptr) {
     if (known.key_lengths_count < 0)
       return {Code::extent, "key_lengths", "query", -1, known.key_lengths_count, 0};
@@ -147,23 +148,30 @@ int32_t scaledot_workspace_bytes(const scaledot_tensor* query, const scaledot_te
 }
 
 size_t scaledot_describe(const scaledot_status* status, char* buffer, size_t bytes) {
+  if (buffer != nullptr && bytes > 0) buffer[0] = 0;
+  scaledot_status full;
+  std::memset(&full, 0, sizeof full);
+  if (status != nullptr)
+    std::memcpy(&full, status, status->size < sizeof full ? status->size : sizeof full);
   Status known;
-  if (status != nullptr) {
-    known.code = static_cast<Code>(status->code);
-    known.argument = status->argument == nullptr ? "" : status->argument;
-    known.other = status->other == nullptr ? "" : status->other;
-    known.axis = status->axis;
-    known.got = status->got;
-    known.expected = status->expected;
-    known.value = status->value;
+  known.code = static_cast<Code>(full.code >= 0 && full.code < 255 ? full.code : 255);
+  known.argument = full.argument == nullptr ? "" : full.argument;
+  known.other = full.other == nullptr ? "" : full.other;
+  known.axis = full.axis;
+  known.got = full.got;
+  known.expected = full.expected;
+  known.value = full.value;
+  try {
+    const std::string sentence = describe(known);
+    if (buffer != nullptr && bytes > 0) {
+      const std::size_t length = sentence.size() < bytes ? sentence.size() : bytes - 1;
+      std::memcpy(buffer, sentence.data(), length);
+      buffer[length] = 0;
+    }
+    return sentence.size();
+  } catch (...) {  // out of memory, which must not reach C
+    return 0;
   }
-  const std::string sentence = describe(known);
-  if (buffer != nullptr && bytes > 0) {
-    const std::size_t length = sentence.size() < bytes ? sentence.size() : bytes - 1;
-    std::memcpy(buffer, sentence.data(), length);
-    buffer[length] = 0;
-  }
-  return sentence.size();
 }
 
 const char* scaledot_isa(void) {

@@ -39,7 +39,10 @@ std::string of_option(const Status& status) {
                            : ", expected at most the " + text(status.expected) + " keys");
   if (name == "window.left" || name == "window.right")
     return name + " is " + text(status.got) + ", expected 0 or more, or -1 for unlimited";
-  if (name == "threads") return name + " is " + text(status.got) + ", expected 0 or more";
+  if (name == "threads")
+    return name + " is " + text(status.got) +
+           (status.got < 0 ? ", expected 0 or more" : ", expected at most 65536");
+  if (name == "reserved") return name + " is " + text(status.got) + ", expected 0";
   return name + " is " + text(status.got) + ", expected 0, 1 or 2";
 }
 

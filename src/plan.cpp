@@ -4,8 +4,9 @@ namespace scaledot {
 
 namespace {
 
-constexpr Index few_tasks = 64;    // below that, splits become tasks
-constexpr Index wave_tasks = 128;  // tiles between two waits for each other
+constexpr Index few_tasks = 64;                // below that, splits become tasks
+constexpr Index wave_tasks = 16;               // tiles a thread between two waits for each other
+constexpr Index wave_floats = Index{1} << 26;  // of panels, unless a single head needs more
 constexpr std::size_t alignment = 64;
 
 }  // namespace
@@ -32,11 +33,13 @@ bool plan(const Problem& problem, const kernels::KernelTable& table, const Paths
   Index tasks = plan.heads * plan.tiles * (separates ? splits : 1);
   if (separates) plan.slot = table.slot_floats(constants);
   if (shares) {
-    plan.wave = threads == 1 ? 1 : smaller(pieces(wave_tasks, plan.tiles), plan.heads);
     plan.key_panel = keys * constants.head_dim;
     plan.value_panel = keys * round_up(constants.value_dim, table.group);
     plan.facts = round_up(keys / kernels::block_keys * Index{sizeof(kernels::BlockFacts)}, 64) / 4;
     plan.seen = problem.is_masked ? round_up(keys, 64) / 4 : 0;
+    const Index wanted = threads == 1 ? 1 : pieces(wave_tasks * threads, plan.tiles);
+    const Index most = larger(wave_floats / larger(plan.panels(), 1), 1);
+    plan.wave = smaller(smaller(wanted, most), plan.heads);
     tasks = plan.wave * plan.tiles;
   }
   plan.threads = static_cast<int>(larger(smaller(threads, tasks), 1));

@@ -108,13 +108,12 @@ struct Check {
 
     const Index heads = problem.key_heads;
     const Index rest = heads == 0 ? problem.query_heads : problem.query_heads % heads;
-    if (rest != 0)
-      return {Code::extent,
-              "query",
-              "key",
-              query.rank - 3,
-              problem.query_heads,
-              larger(problem.query_heads - rest + (2 * rest > heads ? heads : 0), heads)};
+    if (rest != 0) {
+      const Index down = problem.query_heads - rest;
+      const bool is_up = rest > heads - rest && down <= std::numeric_limits<Index>::max() - heads;
+      const Index nearest = larger(down + (is_up ? heads : 0), heads);
+      return {Code::extent, "query", "key", query.rank - 3, problem.query_heads, nearest};
+    }
     problem.group = heads == 0 ? 1 : larger(problem.query_heads / heads, 1);
 
     struct Wanted {
@@ -225,7 +224,8 @@ struct Check {
     problem.causal = options.causal;
     problem.left = reach(window.left);
     problem.right = options.causal == Causal::off ? reach(window.right) : 0;
-    if (options.threads < 0) return bad_option("threads", options.threads, 0);
+    if (options.threads < 0 || options.threads > 65536)
+      return bad_option("threads", options.threads, options.threads < 0 ? 0 : 65536);
     problem.threads = options.threads;
     if (!options.key_lengths) return {};
 

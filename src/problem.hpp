@@ -1,5 +1,4 @@
-// The arguments of a call, checked once and brought to one form. Every Status but out_of_memory and
-// those of the environment is made here.
+// The arguments of a call, checked once and brought to one form.
 #pragma once
 
 #include "band.hpp"

@@ -36,7 +36,11 @@ struct Lines {
     return data +
            (head * head_stride + position * position_stride + dim * dim_stride) * bytes_of(dtype);
   }
-  // The same, to write there.
+  // Whether every head and position has the same line.
+  constexpr bool is_same_for_all() const {
+    return data == nullptr || (head_stride == 0 && position_stride == 0);
+  }
+  // The same as at(), to write there.
   std::byte* to(Index head, Index position, Index dim) const {
     return const_cast<std::byte*>(at(head, position, dim));
   }

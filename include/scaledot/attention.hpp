@@ -67,7 +67,8 @@ struct Options {
   // Multiplies query . key. Any finite number, 0 and negative included, whose product with log2(e)
   // is finite. 1 / sqrt(head_dim) if unset (1 if head_dim is 0).
   std::optional<float> scale = {};
-  // Logits become softcap * tanh(scale * query . key / softcap), before bias. 0 is off.
+  // Logits become softcap * tanh(scale * query . key / softcap), before bias. 0 is off. Positive
+  // and finite; softcap * log2(e) and scale / softcap must stay in the normal range of f32.
   float softcap = 0;
   Causal causal = Causal::off;
   Window window = {};
@@ -80,7 +81,8 @@ struct Options {
   // `keys` in Causal and Window means this length.
   std::optional<std::span<const Index>> key_lengths = {};
   Arithmetic arithmetic = Arithmetic::automatic;
-  // Threads to use, this one included; 0: SCALEDOT_THREADS, or as many as the process may run on.
+  // Threads to use, this one included, up to 65536; 0: SCALEDOT_THREADS, or as many as the process
+  // may run on.
   int threads = 0;
   // Scratch memory of at least workspace_bytes(), then nothing is allocated. Any alignment.
   std::span<std::byte> workspace = {};
@@ -141,7 +143,8 @@ SCALEDOT_EXPORT std::string describe(const Status& status);
 //
 // A query that sees no key, or only logits of -inf, gets output 0 and lse -inf. What a hidden key
 // or value holds, NaN included, has no effect. A NaN that a row sees, or a logit of +inf, makes the
-// row NaN and no other. Every extent may be 0.
+// row NaN and no other. Every extent may be 0. Sums are kept in f32: with keys * largest |value|
+// from 2^118 on they may overflow to infinity.
 [[nodiscard]] SCALEDOT_EXPORT Status attend(const Tensor& query, const Tensor& key,
                                             const Tensor& value, const Outputs& outputs,
                                             const Options& options = {}) noexcept;

@@ -106,8 +106,8 @@ struct TileWalk {
   }
 
   // |query| * |key| * |scale * log2(e)| <= 32 for all rows and keys, so that a maximum of 0 will
-  // do, and no value so large or small that 2^32 times it overflows or is flushed
-  // (docs/numerics.md).
+  // do; and no value so large that 2^32 times it overflows or so small that 2^-33 times it is
+  // flushed (docs/numerics.md).
   bool is_certified() const {
     if (tile.panels.key == nullptr || tile.bias.data != nullptr || tile.constants.softcap != 0)
       return false;

@@ -23,23 +23,24 @@ inline bool hides(const std::byte* at, DType dtype) {
   return false;
 }
 
-// Marks the keys of `keys` that a row sees. Starts with the last row and stops once all are marked,
-// which with most masks is soon, or `enough` are. False if none is seen.
+// Marks the keys of `keys` that a row sees. Starts with the last row and stops once `enough` are
+// marked, which with most masks is soon; a mask that is the same for all rows is read once. False
+// if none is seen.
 template <class Simd>
 inline bool mark_seen_in(const Tile& tile, Range keys, SeenKeys seen, Index enough) {
+  const bool is_same = tile.mask.is_same_for_all() && tile.bias.is_same_for_all();
   Index marked = 0;
-  for (Index r = tile.count - 1; r >= 0 && marked < enough; --r) {
-    const Range own = tile.band.of(tile.position(r));
+  for (Index r = is_same ? 0 : tile.count - 1; r >= 0; --r) {
+    const Index head = tile.head(r), position = tile.position(r);
+    const Range own = is_same ? tile.band.any(tile.queries()) : tile.band.of(position);
     const Range both{larger(own.begin, keys.begin), smaller(own.end, keys.end)};
+    const auto hidden_by = [&](const Lines& lines, Index j) {
+      return lines.data != nullptr && hides<Simd>(lines.at(head, position, j), lines.dtype);
+    };
     for (Index j = both.begin; j < both.end; ++j) {
-      if (seen.of(j)) continue;
-      const auto is_hidden = [&](const Lines& lines) {
-        return lines.data != nullptr &&
-               hides<Simd>(lines.at(tile.head(r), tile.position(r), j), lines.dtype);
-      };
-      if (is_hidden(tile.mask) || is_hidden(tile.bias)) continue;
+      if (seen.of(j) || hidden_by(tile.mask, j) || hidden_by(tile.bias, j)) continue;
       seen.marks[j - seen.first] = 1;
-      ++marked;
+      if (++marked == enough) return true;
     }
   }
   return marked > 0;

@@ -72,7 +72,7 @@ inline void hide_marked(const float* marks, float mark, Index count, float value
 }
 
 // Raises the integer maxima of the rows to cover `keys` lines of logits, and multiplies what was
-// summed so far by the power of two between. A row is left alone until its logits are 2^8 above.
+// summed so far by the power of two between.
 template <class Simd, int vecs>
 inline void raise_max(const float* logits, Index keys, float* max, float* sum, float* output,
                       Index dims) {
@@ -88,8 +88,7 @@ inline void raise_max(const float* logits, Index keys, float* max, float* sum, f
 
   for (int v = 0; v < vecs; ++v) {
     const auto before = Simd::load(max + v * Simd::lanes);
-    const auto enough = Simd::add(before, Simd::broadcast(8));
-    const auto above = Simd::less(enough, largest[v]);
+    const auto above = Simd::less(before, largest[v]);
     if (!Simd::any(above)) continue;
     const auto top = Simd::min(Simd::broadcast(largest_float), Simd::ceil(largest[v]));
     const auto after = Simd::select(above, top, before);

@@ -1,0 +1,101 @@
+// Cases in which the choice of a path once showed, or could.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "attention.hpp"
+#include "dispatch.hpp"
+
+namespace scaledot {
+namespace {
+
+std::vector<float> attend_by(const kernels::KernelTable& table, const std::vector<float>& query,
+                             const std::vector<float>& key, const std::vector<float>& value,
+                             const Options& options, const Paths& paths) {
+  const auto queries = static_cast<Index>(query.size()), keys = static_cast<Index>(key.size());
+  std::vector<float> output(query.size(), NAN);
+  const Status status =
+      attend_on(table, contiguous(query.data(), DType::f32, {queries, 1}),
+                contiguous(key.data(), DType::f32, {keys, 1}),
+                contiguous(value.data(), DType::f32, {keys, 1}),
+                {contiguous(output.data(), DType::f32, {queries, 1})}, options, paths);
+  EXPECT_TRUE(status.ok()) << describe(status);
+  return output;
+}
+
+// Sums gathered while the maximum was low meet a factor near 2^-126 when it rises.
+TEST(Paths, ALateLargeLogitKeepsWhatCameBefore) {
+  std::vector<float> key(2049, 0), value(2049, 0);
+  for (std::size_t j = 1024; j < 2048; ++j) {
+    key[j] = 7.75f;
+    value[j] = 1;
+  }
+  key[2048] = 127;
+  value[2048] = 0x1.8p-89f;
+  Options options;
+  options.scale = std::log(2.0f);
+  for (const kernels::KernelTable* table : usable_tables()) {
+    const auto split = attend_by(*table, {1}, key, value, options, {});
+    const auto whole = attend_by(*table, {1}, key, value, options, {.split_tasks = false});
+    EXPECT_EQ(split, whole) << table->name;
+  }
+}
+
+// All logits at -32: with a maximum of 0 the small values would be flushed.
+TEST(Paths, SmallValuesAreNotCertified) {
+  const std::vector<float> query(40, 1), key(40, -32), value(40, 0x1p-95f);
+  Options options;
+  options.scale = 0x1.62e43p-1f;
+  for (const kernels::KernelTable* table : usable_tables()) {
+    const auto usual = attend_by(*table, query, key, value, options, {});
+    EXPECT_EQ(usual, value) << table->name;
+    EXPECT_EQ(usual, attend_by(*table, query, key, value, options, {.certified = false}));
+  }
+}
+
+// Panels are held for as many heads as keep the threads busy, not for all.
+TEST(Paths, ScratchForManyHeadsIsBounded) {
+  constexpr Index heads = 64, queries = 33, keys = 131072, dim = 128;
+  float one = 0;
+  const auto tensor = [&](Index length) {
+    Tensor t = contiguous(&one, DType::f32, {heads, length, dim});
+    t.stride = {0, 0, 0, 0};
+    return t;
+  };
+  Tensor output = contiguous(nullptr, DType::f32, {heads, queries, dim});
+  output.data = reinterpret_cast<void*>(std::uintptr_t{1} << 40);  // only looked at
+  Options options;
+  for (const int threads : {1, 2, 64}) {
+    options.threads = threads;
+    std::size_t bytes = 0;
+    ASSERT_TRUE(
+        workspace_bytes(tensor(queries), tensor(keys), tensor(keys), {output}, options, bytes)
+            .ok());
+    EXPECT_LT(bytes, std::size_t{512} << 20) << threads;
+  }
+}
+
+TEST(Paths, TheNearestNumberOfHeadsDoesNotOverflow) {
+  constexpr Index most = INT64_MAX;
+  const Tensor query = contiguous(nullptr, DType::f32, {1, most / 2 + 2, 0, 8});
+  const Tensor key = contiguous(nullptr, DType::f32, {1, most, 0, 8});
+  const Status status = attend(query, key, key, {query});
+  EXPECT_EQ(status.code, Status::Code::extent);
+  EXPECT_STREQ(status.argument, "query");
+}
+
+TEST(Paths, TooManyThreadsAreRefused) {
+  Options options;
+  options.threads = 65537;
+  float x[4] = {};
+  const Tensor in = contiguous(x, DType::f32, {1, 1}), out = contiguous(x + 2, DType::f32, {1, 1});
+  const Status status = attend(in, in, in, {out}, options);
+  EXPECT_EQ(status.code, Status::Code::option);
+  EXPECT_EQ(status.expected, 65536);
+  EXPECT_EQ(describe(status), "threads is 65537, expected at most 65536");
+}
+
+}  // namespace
+}  // namespace scaledot
