@@ -29,7 +29,7 @@ def commands_for(header):
 def fault_of(header, command):
     """What the compiler says of a file that includes the header twice and nothing else."""
     text = f'#include "{os.path.abspath(header)}"\n' * 2 + "extern int not_empty;\n"
-    folders = ["include", "src", "bench", header.split("/")[0], os.path.dirname(header)]
+    folders = [os.path.dirname(header), header.split("/")[0], "include", "src", "bench", "cli"]
     paths = [f"-I{folder}" for folder in folders]
     ran = subprocess.run([*command, *WARNINGS, *paths, "-fsyntax-only", "-"], input=text,
                          capture_output=True, text=True)
