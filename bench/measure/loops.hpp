@@ -1,5 +1,6 @@
 // The two loops that say what a core can do at best, written once and compiled for each
-// instruction set: multiply-adds without memory, and loads without arithmetic.
+// instruction set: multiply-adds without memory, and loads without arithmetic. Scalar code on
+// x86-64 calls the C library for a multiply-add, so its peak is how often it can.
 #pragma once
 
 #include <cstddef>
