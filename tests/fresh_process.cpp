@@ -1,12 +1,27 @@
 #include "fresh_process.hpp"
 
 #include <cstdlib>
+#include <filesystem>
+#include <sstream>
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 namespace scaledot::tests {
+namespace {
+
+// How this program is started: its path, after the emulator that runs it if there is one.
+// SCALEDOT_TEST_EMULATOR is that emulator's words, by the build.
+std::vector<std::string> command() {
+  std::vector<std::string> words;
+  std::istringstream emulator(SCALEDOT_TEST_EMULATOR);
+  for (std::string word; emulator >> word;) words.push_back(word);
+  words.push_back(std::filesystem::read_symlink("/proc/self/exe").string());
+  return words;
+}
+
+}  // namespace
 
 bool fresh_process() { return std::getenv("SCALEDOT_TEST_FRESH") != nullptr; }
 
@@ -23,7 +38,12 @@ int in_fresh_process(const char* test, const Environment& environment) {
       else
         setenv(name.c_str(), variable.c_str() + equals + 1, 1);
     }
-    execl("/proc/self/exe", "test", filter.c_str(), "--gtest_brief=1", static_cast<char*>(nullptr));
+    std::vector<std::string> words = command();
+    words.insert(words.end(), {filter, "--gtest_brief=1"});
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    execvp(arguments[0], arguments.data());
     _exit(127);
   }
   int status = -1;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "bug_case.hpp"
+#include "cases.hpp"
 #include "dispatch.hpp"
 #include "fresh_process.hpp"
 
@@ -50,7 +51,7 @@ bool sixteen_first_calls() {
 TEST(BugCases, D070_first_calls_at_once) {
   ASSERT_TRUE(sixteen_first_calls());
   if (fresh_process()) return;
-  for (int run = 0; run < 100; ++run)
+  for (Index run = 0; run < effort(100); ++run)
     ASSERT_EQ(in_fresh_process(this_test().c_str(), {}), 0) << "process " << run;
 }
 
@@ -108,7 +109,7 @@ void on_small_stack(std::function<void()> function) {
 
 // llama.cpp#28798: a crash on long prompts where stacks are small.
 TEST(BugCases, D072_a_stack_of_128_kib) {
-  const Index length = 8192, dim = 128;
+  const Index length = effort(8192), dim = 128;
   std::vector<float> zeros(static_cast<std::size_t>(length * dim)), values(zeros), output(zeros);
   for (std::size_t n = 0; n < values.size(); ++n) values[n] = static_cast<float>(n / dim % 64);
   const auto rows = [&](std::vector<float>& memory, Index queries) {
@@ -161,9 +162,9 @@ TEST(BugCases, D073_a_thousand_short_lived_callers) {
   GTEST_SKIP() << "a sanitizer keeps memory of its own for each thread";
 #endif
   std::size_t early = 0;
-  for (int n = 0; n < 1000; ++n) {
+  for (Index n = 0; n < effort(1000); ++n) {
     bool right = false;
-    std::thread([&] { right = mean_is_right(DType::f32, 512, 512, 8, 1 + n % 2); }).join();
+    std::thread([&] { right = mean_is_right(DType::f32, 512, 512, 8, n % 2 == 0 ? 1 : 2); }).join();
     ASSERT_TRUE(right);
     if (n == 20) early = resident_bytes();
   }
