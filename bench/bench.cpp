@@ -30,9 +30,9 @@ constexpr const char* compiler = "clang " __clang_version__;
 constexpr const char* compiler = "g++ " __VERSION__;
 #endif
 
-constexpr Index long_length = 16384;  // one head is enough there
-constexpr Index naive_length = 2048;  // more takes plain loops too long; from here on one head
-constexpr Index naive_all_heads = 512;
+constexpr Index long_length = 16384;    // one head is enough there
+constexpr Index naive_length = 2048;    // more takes plain loops too long
+constexpr Index naive_all_heads = 128;  // above, one head is enough for them
 
 std::vector<Shape> shapes(Index longest) {
   std::vector<Shape> list;
