@@ -23,6 +23,8 @@ std::vector<std::string> command() {
 
 }  // namespace
 
+bool is_emulated() { return SCALEDOT_TEST_EMULATOR[0] != '\0'; }
+
 bool fresh_process() { return std::getenv("SCALEDOT_TEST_FRESH") != nullptr; }
 
 int in_fresh_process(const char* test, const Environment& environment) {

@@ -13,6 +13,9 @@ using Environment = std::vector<std::string>;
 // Whether this is that process.
 bool fresh_process();
 
+// Whether an emulator runs this program, so that its memory is counted too.
+bool is_emulated();
+
 // What waitpid() says of it: 0 if the test passed. `test` is "Suite.name".
 int in_fresh_process(const char* test, const Environment& environment);
 

@@ -161,6 +161,7 @@ TEST(BugCases, D073_a_thousand_short_lived_callers) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "a sanitizer keeps memory of its own for each thread";
 #endif
+  if (is_emulated()) GTEST_SKIP() << "the emulator keeps memory of its own for each thread";
   std::size_t early = 0;
   for (Index n = 0; n < effort(1000); ++n) {
     bool right = false;
