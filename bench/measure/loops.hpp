@@ -13,7 +13,7 @@ struct Loops {
   const char* isa;  // as scaledot::machine() names it
   Index flops;      // of one step
   void (*multiply_add)(Index steps);
-  void (*read)(const std::byte* data, std::size_t bytes);  // the last few bytes are left out
+  void (*read)(const std::byte* data, std::size_t bytes);  // but for some at both ends
 };
 
 extern const Loops scalar_loops, avx2_loops, avx512_loops, neon_loops;

@@ -1,6 +1,8 @@
 // The loops as templates on the SIMD struct that the kernels use too.
 #pragma once
 
+#include <cstdint>
+
 #include "measure/loops.hpp"
 
 namespace scaledot::measure {
@@ -40,7 +42,11 @@ template <class Simd>
 void read(const std::byte* data, std::size_t bytes) {
   constexpr int vecs = 8;
   constexpr std::size_t line = vecs * Simd::lanes * sizeof(float);
-  const auto* p = reinterpret_cast<const float*>(data);
+  const std::size_t beyond = reinterpret_cast<std::uintptr_t>(data) % sizeof(float);
+  const std::size_t skipped = beyond == 0 ? 0 : sizeof(float) - beyond;
+  if (bytes < skipped) return;
+  bytes -= skipped;
+  const auto* p = reinterpret_cast<const float*>(data + skipped);
   for (; bytes >= line; bytes -= line, p += vecs * Simd::lanes)
 #pragma GCC unroll 16
     for (int v = 0; v < vecs; ++v) {
