@@ -192,7 +192,7 @@ TEST(BugCases, D015_unscaled_product_beyond_f16) {
             {},
             {},
             {}};
-  for (const std::size_t d : {0, 17, 40, 63}) {
+  for (const std::size_t d : {0u, 17u, 40u, 63u}) {
     call.query.at[d] = 576;
     call.key.at[d] = 340;
   }

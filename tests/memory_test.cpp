@@ -159,7 +159,7 @@ TEST(Memory, a_workspace_is_all_that_is_needed) {
                                 shape.outputs, options, bytes)
                     .ok());
     // At any alignment, and with what lies around it unchanged.
-    for (std::size_t first : {0, 1, 4, 63}) {
+    for (std::size_t first : {0u, 1u, 4u, 63u}) {
       std::vector<std::byte> memory(first + bytes + 64, std::byte{0x5A});
       options.workspace = {memory.data() + first, bytes};
       allowed = 0;

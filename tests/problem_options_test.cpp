@@ -65,7 +65,7 @@ TEST(Problem, threads) {
 }
 
 TEST(Problem, key_lengths) {
-  for (const std::size_t count : {0, 1, 3})
+  for (const std::size_t count : {0u, 1u, 3u})
     expect_mistake(
         [&](ValidCall& a) {
           a.key_lengths.resize(count);

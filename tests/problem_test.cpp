@@ -162,7 +162,7 @@ TEST(Problem, data) {
       },
       {Code::alignment, "key", "", -1, 1, 0});
   // Without elements, data is not looked at.
-  for (const std::uintptr_t address : {0, 1})
+  for (const std::uintptr_t address : {0u, 1u})
     expect_no_mistake([&](ValidCall& a) {
       for (const Named& tensor : all_tensors()) {
         Tensor& one = tensor.of(a);
