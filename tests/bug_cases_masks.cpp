@@ -168,22 +168,31 @@ TEST(BugCases, D040_boolean_hides_and_numbers_are_added) {
   expect_output(call, {3.26894});
 }
 
-// Any byte but 0 is true.
+// Any byte but 0 is true, whatever the stride, in the middle of a vector and at its end.
 TEST(BugCases, D040_every_byte_of_a_boolean) {
-  Stored mask(constant(0, {1, 1, 1, 256}), DType::boolean);
-  for (std::size_t j = 0; j < 256; ++j) mask.bytes[j] = static_cast<std::byte>(j);
-  const Stored query(constant(0, {1, 1, 1, 1}), DType::f32),
-      key(constant(0, {1, 1, 256, 1}), DType::f32),
-      value(each({1, 1, 256, 1}, [](Index, Index, Index j, Index) { return j == 0 ? 1000 : 1; }),
-            DType::f32),
-      output(constant(-1, {1, 1, 1, 1}), DType::f32);
-  Options options;
-  options.mask = mask.tensor;
-  for (const kernels::KernelTable* table : usable_tables()) {
-    const Status status =
-        attend_on(*table, query.tensor, key.tensor, value.tensor, {output.tensor, {}, {}}, options);
-    ASSERT_TRUE(status.ok()) << describe(status);
-    EXPECT_EQ(read(output.tensor)[0], 1) << table->name;
+  Stored mask(constant(0, {512}), DType::boolean);
+  for (const Index stride : {1, 2}) {
+    for (const Index keys : {250, 256}) {
+      for (Index j = 0; j < keys; ++j)
+        mask.bytes[static_cast<std::size_t>(j * stride)] = static_cast<std::byte>(j);
+      const Call call = mean_call({1, 1, 1, 1}, {1, 1, keys, 1},
+                                  each({1, 1, keys, 1}, [](Index, Index, Index j, Index) {
+                                    return static_cast<float>(j == 0 ? 1000 : j % 2);
+                                  }));
+      const Stored query(call.query, DType::f32), key(call.key, DType::f32),
+          value(call.value, DType::f32), output(constant(-1, {1, 1, 1, 1}), DType::f32);
+      Options options;
+      options.mask = Tensor{mask.bytes.data(), DType::boolean, 1, {keys}, {stride}};
+      for (const kernels::KernelTable* table : usable_tables()) {
+        const Status status = attend_on(*table, query.tensor, key.tensor, value.tensor,
+                                        {output.tensor, {}, {}}, options);
+        ASSERT_TRUE(status.ok()) << describe(status);
+        // Of the keys from 1 on, as many as keys / 2 have the number 1.
+        EXPECT_EQ(read(output.tensor)[0],
+                  static_cast<float>(keys / 2) / static_cast<float>(keys - 1))
+            << table->name << ", " << keys << " keys, stride " << stride;
+      }
+    }
   }
 }
 
