@@ -25,6 +25,9 @@ template <class Simd, Values values>
   return Simd::select(is_hidden<Simd>(a), sum, next);
 }
 
+// How many lines of a panel are asked for before their turn; past the panel's end it does no harm.
+inline constexpr Index lines_ahead = 40;
+
 // c[rows x vecs*lanes] += b[depth x rows]^T * a[depth x vecs*lanes], c staying in registers: each
 // element is one chain over depth, ascending. b's lines are b_stride apart, a's a_stride, c's
 // vecs*lanes. With `start`, c is not read: the chain starts from 0.
@@ -42,6 +45,7 @@ template <class Simd, int rows, int vecs, bool start, Values values = Values::fi
   }
 
   for (Index k = 0; k < depth; ++k, a += width, b += b_stride) {
+    __builtin_prefetch(b + lines_ahead * b_stride);
     typename Simd::Vec line[vecs];
     SCALEDOT_UNROLL
     for (int v = 0; v < vecs; ++v) line[v] = Simd::load(a + v * Simd::lanes);
