@@ -16,7 +16,7 @@ Arguments arguments_of(const Tensor& query, const Tensor& key, const Tensor& val
                        const Outputs& outputs, const Options& options) noexcept {
   Arguments arguments;
   const auto add = [&](const char* name, const Tensor& tensor, Role role) {
-    arguments.each[arguments.count++] = {name, &tensor, role};
+    arguments.each[arguments.count++] = {name, &tensor, role, {}};
   };
   add("output", outputs.output, Role::output);
   if (outputs.lse) add("lse", *outputs.lse, Role::lse);
@@ -51,9 +51,8 @@ Status span_of(const Argument& argument, Index& low, Index& high) noexcept {
 
 }  // namespace
 
-Status check_tensor(const Argument& argument, Addresses& addresses) noexcept {
+Status check_tensor(Argument& argument) noexcept {
   const Tensor& tensor = *argument.tensor;
-  addresses = {};
   for (int axis = 0; axis < tensor.rank; ++axis) {
     const Index extent = tensor.extent[static_cast<std::size_t>(axis)];
     if (extent < 0) return {Code::extent, argument.name, "", axis, extent, 0};
@@ -71,7 +70,7 @@ Status check_tensor(const Argument& argument, Addresses& addresses) noexcept {
   const auto above = static_cast<std::uintptr_t>(high) + static_cast<std::uintptr_t>(size);
   if (below > data || above > UINTPTR_MAX - data)
     return {Code::overflow, argument.name, "", -1, below > data ? low : high};
-  addresses = {data - below, data + above};
+  argument.addresses = {data - below, data + above};
   return {};
 }
 
@@ -114,12 +113,8 @@ Status check_overlaps(const Arguments& arguments, const Options& options) noexce
   };
   Place places[10];
   int count = 0;
-  for (const Argument& argument : arguments) {
-    places[count] = {argument.name, {}, argument.is_written()};
-    if (const Status status = check_tensor(argument, places[count].addresses); !status.ok())
-      return status;
-    ++count;
-  }
+  for (const Argument& argument : arguments)
+    places[count++] = {argument.name, argument.addresses, argument.is_written()};
   const auto add = [&](const char* name, const void* data, std::size_t bytes, bool is_written) {
     const auto begin = reinterpret_cast<std::uintptr_t>(data);
     places[count++] = {name, {begin, begin + bytes}, is_written};

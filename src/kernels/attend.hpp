@@ -67,13 +67,8 @@ void weigh_block(const Constants& constants, const Block& block, float* logits, 
   constexpr Index width = vecs * Simd::lanes;
   float* line = logits + block.keys.begin * width;
   const Index keys = block.keys.end - block.keys.begin;
-  if constexpr (!certified)
-    raise_max<Simd, vecs>(line, keys, states.max, states.sum, states.output, constants.value_dim);
-  if constexpr (bf16)
-    weigh_rows_in_chunks<Simd, vecs, certified>(line, keys, block.keys.begin % chunk, states.max,
-                                                states.sum);
-  else
-    weigh_rows<Simd, vecs, certified>(line, keys, states.max, states.sum);
+  if constexpr (!certified) raise_max<Simd, vecs>(line, keys, states, constants.value_dim);
+  weigh_rows<Simd, vecs, bf16, certified>(line, keys, block.keys.begin % chunk, states);
 }
 
 // Everything about one tile that does not change from block to block.
@@ -174,28 +169,29 @@ struct TileWalk {
       pack_marks<Simd>(tile, tile.bias, block.first, block.keys, width, scratch.marks);
       add_bias<Simd>(line, scratch.marks, count);
     }
+    hide(block, -infinity);
+  }
+
+  // Stores `value` where a boolean mask or a row's position hides a key.
+  void hide(const Block& block, float value) {
     if (tile.mask.data != nullptr) {
+      const Index count = (block.keys.end - block.keys.begin) * width;
       pack_marks<Simd>(tile, tile.mask, block.first, block.keys, width, scratch.marks);
-      hide_marked<Simd>(scratch.marks, 0, count, -infinity, line);
+      hide_marked<Simd>(scratch.marks, 0, count, value, scratch.logits + block.keys.begin * width);
     }
-    hide_band<Simd>(tile, clear, block.first, block.keys, width, scratch.rows, -infinity,
+    hide_band<Simd>(tile, clear, block.first, block.keys, width, scratch.rows, value,
                     scratch.logits);
   }
 
   // Gives the weight -0 to hidden keys, so that the careful path can tell them from light ones.
   void mark_hidden(const Block& block) {
-    const Index count = (block.keys.end - block.keys.begin) * width;
-    float* line = scratch.logits + block.keys.begin * width;
     if (tile.bias.data != nullptr) {
+      const Index count = (block.keys.end - block.keys.begin) * width;
       pack_marks<Simd>(tile, tile.bias, block.first, block.keys, width, scratch.marks);
-      hide_marked<Simd>(scratch.marks, -infinity, count, -0.0f, line);
+      hide_marked<Simd>(scratch.marks, -infinity, count, -0.0f,
+                        scratch.logits + block.keys.begin * width);
     }
-    if (tile.mask.data != nullptr) {
-      pack_marks<Simd>(tile, tile.mask, block.first, block.keys, width, scratch.marks);
-      hide_marked<Simd>(scratch.marks, 0, count, -0.0f, line);
-    }
-    hide_band<Simd>(tile, clear, block.first, block.keys, width, scratch.rows, -0.0f,
-                    scratch.logits);
+    hide(block, -0.0f);
   }
 
   void take_in(const Block& block, RowStates& states) {
@@ -275,9 +271,7 @@ void attend_tile(const Tile& tile, float* memory) {
       walk.start_split(states);
     }
     walk.take_in_split(split, states);
-    if (is_merged)
-      merge_rows<Simd>(walk.width, tile.constants.value_dim, merged.max, merged.sum, merged.output,
-                       states.max, states.sum, states.output);
+    if (is_merged) merge_rows<Simd>(walk.width, tile.constants.value_dim, merged, states);
   }
   if (!is_merged) merged = states;
   if (tile.weights.data != nullptr) store_weights<Simd, vecs, bf16>(walk, merged);

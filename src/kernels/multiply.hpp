@@ -25,6 +25,21 @@ template <class Simd, Values values>
   return Simd::select(is_hidden<Simd>(a), sum, next);
 }
 
+// sum[r][v] += b[r] * a[v] for one line of each: the multiply-adds of both orders below.
+template <class Simd, Values values, int rows, int vecs>
+[[gnu::always_inline]] inline void multiply_line(const float* b, const float* a,
+                                                 typename Simd::Vec (&sum)[rows][vecs]) {
+  typename Simd::Vec line[vecs];
+  SCALEDOT_UNROLL
+  for (int v = 0; v < vecs; ++v) line[v] = Simd::load(a + v * Simd::lanes);
+  SCALEDOT_UNROLL
+  for (int r = 0; r < rows; ++r) {
+    const auto scalar = Simd::broadcast(b[r]);
+    SCALEDOT_UNROLL
+    for (int v = 0; v < vecs; ++v) sum[r][v] = step<Simd, values>(line[v], scalar, sum[r][v]);
+  }
+}
+
 // How many lines of a panel are asked for before their turn; past the panel's end it does no harm.
 inline constexpr Index lines_ahead = 40;
 
@@ -46,15 +61,7 @@ template <class Simd, int rows, int vecs, bool start, Values values = Values::fi
 
   for (Index k = 0; k < depth; ++k, a += width, b += b_stride) {
     __builtin_prefetch(b + lines_ahead * b_stride);
-    typename Simd::Vec line[vecs];
-    SCALEDOT_UNROLL
-    for (int v = 0; v < vecs; ++v) line[v] = Simd::load(a + v * Simd::lanes);
-    SCALEDOT_UNROLL
-    for (int r = 0; r < rows; ++r) {
-      const auto scalar = Simd::broadcast(b[r]);
-      SCALEDOT_UNROLL
-      for (int v = 0; v < vecs; ++v) sum[r][v] = step<Simd, values>(line[v], scalar, sum[r][v]);
-    }
+    multiply_line<Simd, values>(b, a, sum);
   }
 
   SCALEDOT_UNROLL
@@ -87,15 +94,7 @@ template <class Simd, int rows, int vecs, bool start, Values values = Values::fi
     }
 
     const auto product = [&](auto& part) {
-      typename Simd::Vec line[vecs];
-      SCALEDOT_UNROLL
-      for (int v = 0; v < vecs; ++v) line[v] = Simd::load(a + v * Simd::lanes);
-      SCALEDOT_UNROLL
-      for (int r = 0; r < rows; ++r) {
-        const auto scalar = Simd::broadcast(b[r]);
-        SCALEDOT_UNROLL
-        for (int v = 0; v < vecs; ++v) part[r][v] = step<Simd, values>(line[v], scalar, part[r][v]);
-      }
+      multiply_line<Simd, values>(b, a, part);
       a += width;
       b += b_stride;
     };

@@ -14,6 +14,14 @@ inline constexpr float infinity = std::numeric_limits<float>::infinity();
 inline constexpr float largest_float = std::numeric_limits<float>::max();
 inline constexpr float log2_e = 0x1.715476p0f;
 
+// What the softmax of a tile must remember of the keys it has seen. `output` is the weighted sum of
+// values, [value_dim, rounded up to group][width]; max is an integer, -inf before the first key.
+struct RowStates {
+  float* max;  // [width]
+  float* sum;  // [width]
+  float* output;
+};
+
 // logits = softcap * tanh(logits), where logits come divided by the cap and softcap in log2 units.
 template <class Simd>
 inline void cap_logits(float* logits, Index count, float softcap) {
@@ -74,8 +82,7 @@ inline void hide_marked(const float* marks, float mark, Index count, float value
 // Raises the integer maxima of the rows to cover `keys` lines of logits, and multiplies what was
 // summed so far by the power of two between.
 template <class Simd, int vecs>
-inline void raise_max(const float* logits, Index keys, float* max, float* sum, float* output,
-                      Index dims) {
+inline void raise_max(const float* logits, Index keys, const RowStates& states, Index dims) {
   constexpr int width = vecs * Simd::lanes;
   typename Simd::Vec largest[vecs];
   SCALEDOT_UNROLL
@@ -87,19 +94,19 @@ inline void raise_max(const float* logits, Index keys, float* max, float* sum, f
   }
 
   for (int v = 0; v < vecs; ++v) {
-    const auto before = Simd::load(max + v * Simd::lanes);
+    const auto before = Simd::load(states.max + v * Simd::lanes);
     const auto above = Simd::less(before, largest[v]);
     if (!Simd::any(above)) continue;
     const auto top = Simd::min(Simd::broadcast(largest_float), Simd::ceil(largest[v]));
     const auto after = Simd::select(above, top, before);
-    Simd::store(max + v * Simd::lanes, after);
+    Simd::store(states.max + v * Simd::lanes, after);
     const auto factor = Simd::select(
         above, Simd::scale2(Simd::broadcast(1), Simd::sub(before, after)), Simd::broadcast(1));
     const auto scale_line = [&](float* line) {
       Simd::store(line, Simd::mul(Simd::load(line), factor));
     };
-    scale_line(sum + v * Simd::lanes);
-    for (Index d = 0; d < dims; ++d) scale_line(output + d * width + v * Simd::lanes);
+    scale_line(states.sum + v * Simd::lanes);
+    for (Index d = 0; d < dims; ++d) scale_line(states.output + d * width + v * Simd::lanes);
   }
 }
 
@@ -119,72 +126,51 @@ template <class Simd, bool bf16, bool certified>
   return w;
 }
 
-// Weighs `keys` lines and adds each row's weights to its sum: one chain over the keys, ascending.
-template <class Simd, int vecs, bool certified>
-inline void weigh_rows(float* logits, Index keys, const float* max, float* sum) {
+// Weighs `keys` lines in place and adds each row's weights to its sum. f32: one chain over the
+// keys, ascending. bf16: rounded weights, in tile order, `phase` as in multiply_chunks.
+template <class Simd, int vecs, bool bf16, bool certified>
+inline void weigh_rows(float* logits, Index keys, Index phase, const RowStates& states) {
   constexpr int width = vecs * Simd::lanes;
   typename Simd::Vec total[vecs], top[vecs];
   SCALEDOT_UNROLL
   for (int v = 0; v < vecs; ++v) {
-    total[v] = Simd::load(sum + v * Simd::lanes);
-    top[v] = finite_max<Simd>(max + v * Simd::lanes);
+    total[v] = Simd::load(states.sum + v * Simd::lanes);
+    top[v] = finite_max<Simd>(states.max + v * Simd::lanes);
   }
-  for (Index j = 0; j < keys; ++j) {
+  const auto weigh_line = [&](float* line, typename Simd::Vec(&sum)[vecs]) {
     SCALEDOT_UNROLL
     for (int v = 0; v < vecs; ++v) {
-      float* at = logits + j * width + v * Simd::lanes;
-      const auto w = weigh<Simd, false, certified>(Simd::load(at), top[v]);
-      total[v] = Simd::add(total[v], w);
+      float* at = line + v * Simd::lanes;
+      const auto w = weigh<Simd, bf16, certified>(Simd::load(at), top[v]);
+      sum[v] = Simd::add(sum[v], w);
       Simd::store(at, w);
     }
-  }
-  SCALEDOT_UNROLL
-  for (int v = 0; v < vecs; ++v) Simd::store(sum + v * Simd::lanes, total[v]);
-}
-
-// The same for bf16 arithmetic: rounded weights, summed in tile order. `phase` as in
-// multiply_chunks.
-template <class Simd, int vecs, bool certified>
-inline void weigh_rows_in_chunks(float* logits, Index keys, Index phase, const float* max,
-                                 float* sum) {
-  constexpr int width = vecs * Simd::lanes;
-  typename Simd::Vec total[vecs], top[vecs];
-  SCALEDOT_UNROLL
-  for (int v = 0; v < vecs; ++v) {
-    total[v] = Simd::load(sum + v * Simd::lanes);
-    top[v] = finite_max<Simd>(max + v * Simd::lanes);
-  }
-  Index j = 0;
-  for (Index stop = smaller(chunk - phase, keys); j < keys; stop = smaller(stop + chunk, keys)) {
-    typename Simd::Vec part[2][vecs];
-    SCALEDOT_UNROLL
-    for (int v = 0; v < vecs; ++v) part[0][v] = part[1][v] = Simd::zero();
-    for (; j < stop; j += 2) {
+  };
+  if constexpr (!bf16) {
+    for (Index j = 0; j < keys; ++j) weigh_line(logits + j * width, total);
+  } else {
+    Index j = 0;
+    for (Index stop = smaller(chunk - phase, keys); j < keys; stop = smaller(stop + chunk, keys)) {
+      typename Simd::Vec even[vecs], odd[vecs];
       SCALEDOT_UNROLL
-      for (int p = 0; p < 2; ++p) {
-        SCALEDOT_UNROLL
-        for (int v = 0; v < vecs; ++v) {
-          float* at = logits + (j + p) * width + v * Simd::lanes;
-          const auto w = weigh<Simd, true, certified>(Simd::load(at), top[v]);
-          part[p][v] = Simd::add(part[p][v], w);
-          Simd::store(at, w);
-        }
+      for (int v = 0; v < vecs; ++v) even[v] = odd[v] = Simd::zero();
+      for (; j < stop; j += 2) {
+        weigh_line(logits + j * width, even);
+        weigh_line(logits + (j + 1) * width, odd);
       }
+      SCALEDOT_UNROLL
+      for (int v = 0; v < vecs; ++v) total[v] = Simd::add(total[v], Simd::add(even[v], odd[v]));
     }
-    SCALEDOT_UNROLL
-    for (int v = 0; v < vecs; ++v)
-      total[v] = Simd::add(total[v], Simd::add(part[0][v], part[1][v]));
   }
   SCALEDOT_UNROLL
-  for (int v = 0; v < vecs; ++v) Simd::store(sum + v * Simd::lanes, total[v]);
+  for (int v = 0; v < vecs; ++v) Simd::store(states.sum + v * Simd::lanes, total[v]);
 }
 
-// merged = merged * 2^(merged_max - max) + later, and the same for each line of the outputs.
+// merged = merged * 2^(merged.max - max) + later * 2^(later.max - max), max the larger of the two.
 template <class Simd>
-inline void merge_rows(Index width, Index dims, float* merged_max, float* merged_sum, float* merged,
-                       const float* max, const float* sum, const float* output) {
+inline void merge_rows(Index width, Index dims, const RowStates& merged, const RowStates& later) {
   for (Index r = 0; r < width; r += Simd::lanes) {
-    const auto a = Simd::load(merged_max + r), b = Simd::load(max + r);
+    const auto a = Simd::load(merged.max + r), b = Simd::load(later.max + r);
     const auto top = Simd::max(a, b);
     const auto power = [&](auto from) {  // rows that saw nothing: -inf - -inf is not 0
       return Simd::select(Simd::equal(from, top), Simd::broadcast(1),
@@ -194,9 +180,10 @@ inline void merge_rows(Index width, Index dims, float* merged_max, float* merged
     const auto merge_line = [&](float* to, const float* line) {
       Simd::store(to, Simd::fma(Simd::load(to), a_factor, Simd::mul(Simd::load(line), b_factor)));
     };
-    Simd::store(merged_max + r, top);
-    merge_line(merged_sum + r, sum + r);
-    for (Index d = 0; d < dims; ++d) merge_line(merged + d * width + r, output + d * width + r);
+    Simd::store(merged.max + r, top);
+    merge_line(merged.sum + r, later.sum + r);
+    for (Index d = 0; d < dims; ++d)
+      merge_line(merged.output + d * width + r, later.output + d * width + r);
   }
 }
 

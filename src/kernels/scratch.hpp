@@ -9,14 +9,6 @@ namespace scaledot::kernels {
 template <class Simd>
 inline constexpr Index full_width = Simd::vecs* Simd::lanes;
 
-// What the softmax of a tile must remember of the keys it has seen. `output` is the weighted sum of
-// values, [value_dim, rounded up to group][width]; max is an integer, -inf before the first key.
-struct RowStates {
-  float* max;  // [width]
-  float* sum;  // [width]
-  float* output;
-};
-
 template <class Simd>
 inline Index state_floats(const Constants& constants) {
   return full_width<Simd> * (2 + round_up(constants.value_dim, group_of<Simd>));

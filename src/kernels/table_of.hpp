@@ -46,11 +46,9 @@ void finish(const Tile& tile, float* slots, Index count) {
   const RowStates merged = states_at<Simd>(slots);
   with_shape<Simd>(tile, [&]<int vecs, bool bf16>() {
     constexpr Index width = vecs * Simd::lanes;
-    for (Index s = 1; s < count; ++s) {
-      const RowStates next = states_at<Simd>(slots + s * floats);
-      merge_rows<Simd>(width, tile.constants.value_dim, merged.max, merged.sum, merged.output,
-                       next.max, next.sum, next.output);
-    }
+    for (Index s = 1; s < count; ++s)
+      merge_rows<Simd>(width, tile.constants.value_dim, merged,
+                       states_at<Simd>(slots + s * floats));
     store_rows<Simd>(tile, merged, width);
   });
 }
