@@ -11,26 +11,13 @@
 
 namespace scaledot::kernels {
 
-// Up to Simd::lanes elements from `at` on, widened; 0 beyond count.
+// One element at a time: up to Simd::lanes of them from `at` on, widened; 0 beyond count.
 template <class Simd>
-inline typename Simd::Vec load_elements(const std::byte* at, DType dtype, Index stride,
-                                        Index count) {
-  const void* p = at;
-  if (stride == 1 && count >= Simd::lanes) {
-    switch (dtype) {
-      case DType::f32:
-        return Simd::load(static_cast<const float*>(p));
-      case DType::f16:
-        return Simd::load_f16(static_cast<const std::uint16_t*>(p));
-      case DType::bf16:
-        return Simd::load_bf16(static_cast<const std::uint16_t*>(p));
-      case DType::boolean:
-        return Simd::load_boolean(static_cast<const std::uint8_t*>(p));
-    }
-  }
+[[gnu::noinline]] typename Simd::Vec gather_elements(const std::byte* at, DType dtype, Index stride,
+                                                     Index count) {
   float line[Simd::lanes] = {};
   for (Index e = 0; e < smaller(count, Simd::lanes); ++e) {
-    p = at + e * stride * bytes_of(dtype);
+    const void* p = at + e * stride * bytes_of(dtype);
     switch (dtype) {
       case DType::f32:
         line[e] = *static_cast<const float*>(p);
@@ -47,6 +34,25 @@ inline typename Simd::Vec load_elements(const std::byte* at, DType dtype, Index 
     }
   }
   return Simd::load(line);
+}
+
+template <class Simd>
+[[gnu::always_inline]] inline typename Simd::Vec load_elements(const std::byte* at, DType dtype,
+                                                               Index stride, Index count) {
+  const void* p = at;
+  if (stride == 1 && count >= Simd::lanes) {
+    switch (dtype) {
+      case DType::f32:
+        return Simd::load(static_cast<const float*>(p));
+      case DType::f16:
+        return Simd::load_f16(static_cast<const std::uint16_t*>(p));
+      case DType::bf16:
+        return Simd::load_bf16(static_cast<const std::uint16_t*>(p));
+      case DType::boolean:
+        return Simd::load_boolean(static_cast<const std::uint8_t*>(p));
+    }
+  }
+  return gather_elements<Simd>(at, dtype, stride, count);
 }
 
 // The opposite: rounds up to Simd::lanes elements to the type and stores `count` of them.
@@ -109,20 +115,30 @@ inline float largest_lane(typename Simd::Vec a) {
   return largest;
 }
 
+// Chains of sums and maxima side by side, so that one need not wait for another.
+inline constexpr int chains = 4;
+
 // The largest square of a column's norm in panel[dims][width], no more than a rounding error low.
 template <class Simd>
 inline float largest_norm2(const float* panel, Index dims, Index width) {
   auto largest = Simd::zero();
   for (Index column = 0; column < width; column += Simd::lanes) {
-    auto sum = Simd::zero();
-    for (Index d = 0; d < dims; ++d) {
+    typename Simd::Vec sum[chains] = {Simd::zero(), Simd::zero(), Simd::zero(), Simd::zero()};
+    const auto add = [&](Index d, int chain) {
       const auto x = Simd::load(panel + d * width + column);
-      sum = Simd::fma(x, x, sum);
+      sum[chain] = Simd::fma(x, x, sum[chain]);
+    };
+    Index d = 0;
+    for (; d + chains <= dims; d += chains) {
+      SCALEDOT_UNROLL
+      for (int chain = 0; chain < chains; ++chain) add(d + chain, chain);
     }
+    for (; d < dims; ++d) add(d, 0);
+    auto norm2 = Simd::add(Simd::add(sum[0], sum[1]), Simd::add(sum[2], sum[3]));
     // NaN: not small, so that nothing is certified.
-    sum = Simd::select(Simd::equal(sum, sum), sum,
-                       Simd::broadcast(std::numeric_limits<float>::infinity()));
-    largest = Simd::max(sum, largest);
+    norm2 = Simd::select(Simd::equal(norm2, norm2), norm2,
+                         Simd::broadcast(std::numeric_limits<float>::infinity()));
+    largest = Simd::max(norm2, largest);
   }
   return largest_lane<Simd>(largest);
 }
@@ -131,50 +147,88 @@ inline float largest_norm2(const float* panel, Index dims, Index width) {
 template <class Simd>
 inline constexpr Index group_of = Simd::lanes > Simd::rows ? Simd::lanes : Simd::rows;
 
+// Packs the keys [first, last) of the block, counted from its start, and returns the largest square
+// of their norms. line_of(j) is the address of key j, or null if it is not read.
+template <class Simd, class LineOf>
+inline float pack_keys(const Packing& packing, Index first, Index last, const LineOf& line_of,
+                       float* to) {
+  constexpr Index group = group_of<Simd>;
+  const Index dims = packing.constants.head_dim;
+  float largest = 0;
+  for (Index j = first; j < last; j += group) {
+    float* panel = to + j * dims;
+    const auto line = [&](Index column) { return line_of(j + column); };
+    pack_transposed<Simd>(line, packing.key.dtype, packing.key.dim_stride, dims, group, panel);
+    const float norm2 = largest_norm2<Simd>(panel, dims, group);
+    largest = norm2 > largest ? norm2 : largest;
+  }
+  return largest;
+}
+
+// The same for values; notes in `facts` how large and small they are.
+template <class Simd, class LineOf>
+inline void pack_values(const Packing& packing, Index first, Index last, const LineOf& line_of,
+                        float* to, BlockFacts& facts) {
+  constexpr Index group = group_of<Simd>, lanes = Simd::lanes;
+  const Index dims = packing.constants.value_dim, padded = round_up(dims, group);
+  const DType dtype = packing.value.dtype;
+  const Index stride = packing.value.dim_stride, step = stride * bytes_of(dtype);
+  const auto infinity = Simd::broadcast(std::numeric_limits<float>::infinity());
+  typename Simd::Vec largest[chains], smallest[chains];
+  SCALEDOT_UNROLL
+  for (int chain = 0; chain < chains; ++chain) {
+    largest[chain] = Simd::zero();
+    smallest[chain] = infinity;
+  }
+  auto finite = Simd::equal(Simd::zero(), Simd::zero());
+  for (Index j = first; j < last; ++j) {
+    const std::byte* line = line_of(j);
+    const auto pack = [&](Index d, int chain) {
+      const auto x = line != nullptr && d < dims
+                         ? load_elements<Simd>(line + d * step, dtype, stride, dims - d)
+                         : Simd::zero();
+      Simd::store(to + d / group * group * block_keys + d % group + j * group, x);
+      const auto size = Simd::abs(x);
+      finite = Simd::both(finite, Simd::less(size, infinity));
+      largest[chain] = Simd::max(size, largest[chain]);
+      const auto or_none = Simd::select(Simd::equal(size, Simd::zero()), infinity, size);
+      smallest[chain] = Simd::min(or_none, smallest[chain]);
+    };
+    Index d = 0;
+    for (; d + chains * lanes <= padded; d += chains * lanes) {
+      SCALEDOT_UNROLL
+      for (int chain = 0; chain < chains; ++chain) pack(d + chain * lanes, chain);
+    }
+    for (; d < padded; d += lanes) pack(d, 0);
+  }
+  for (int chain = 1; chain < chains; ++chain) {
+    largest[0] = Simd::max(largest[0], largest[chain]);
+    smallest[0] = Simd::min(smallest[0], smallest[chain]);
+  }
+  const bool all_finite =
+      !Simd::any(Simd::equal(Simd::select(finite, Simd::zero(), infinity), infinity));
+  facts.value_max =
+      all_finite ? largest_lane<Simd>(largest[0]) : std::numeric_limits<float>::infinity();
+  facts.value_min = -largest_lane<Simd>(Simd::sub(Simd::zero(), smallest[0]));
+}
+
 // Packs the keys and values of one block. `keys` lies in the block that starts at `block`.
 template <class Simd>
 inline BlockFacts pack_block(const Packing& packing, Index block, Range keys, float* key_panel,
                              float* value_panel) {
-  constexpr Index group = group_of<Simd>;
-  const Constants& constants = packing.constants;
-  const auto is_read = [&](Index j) {
-    return j >= packing.keys_read.begin && j < packing.keys_read.end && packing.seen.of(j);
-  };
-  const Index first = (keys.begin - block) / group * group,
-              last = round_up(keys.end - block, group);
-  BlockFacts facts;
-  for (Index j = first; j < last; j += group) {
-    float* panel = key_panel + j * constants.head_dim;
-    const auto line = [&](Index column) {
-      const Index key = block + j + column;
-      return is_read(key) ? packing.key.at(0, key) : nullptr;
+  const Index first = (keys.begin - block) / group_of<Simd> * group_of<Simd>,
+              last = round_up(keys.end - block, group_of<Simd>);
+  const auto line_of = [&](const Lines& lines) {
+    return [&packing, &lines, block](Index j) {
+      const Index key = block + j;
+      const bool is_read =
+          key >= packing.keys_read.begin && key < packing.keys_read.end && packing.seen.of(key);
+      return is_read ? lines.at(0, key) : nullptr;
     };
-    pack_transposed<Simd>(line, packing.key.dtype, packing.key.dim_stride, constants.head_dim,
-                          group, panel);
-    const float norm2 = largest_norm2<Simd>(panel, constants.head_dim, group);
-    facts.key_norm2 = norm2 > facts.key_norm2 ? norm2 : facts.key_norm2;
-  }
-
-  const Lines& value = packing.value;
-  const auto infinity = Simd::broadcast(std::numeric_limits<float>::infinity());
-  auto largest = Simd::zero(), smallest = infinity;
-  auto zero = Simd::zero();  // 0 * x is NaN if x is not finite
-  for (Index d = 0; d < round_up(constants.value_dim, group); d += Simd::lanes) {
-    float* to = value_panel + d / group * group * block_keys + d % group;
-    for (Index j = first; j < last; ++j) {
-      const auto x = d < constants.value_dim && is_read(block + j)
-                         ? load_elements<Simd>(value.at(0, block + j, d), value.dtype,
-                                               value.dim_stride, constants.value_dim - d)
-                         : Simd::zero();
-      Simd::store(to + j * group, x);
-      const auto size = Simd::abs(x);
-      largest = Simd::max(size, largest);
-      smallest = Simd::select(Simd::equal(size, Simd::zero()), smallest, Simd::min(size, smallest));
-      zero = Simd::fma(Simd::zero(), x, zero);
-    }
-  }
-  facts.value_max = largest_lane<Simd>(Simd::select(Simd::equal(zero, zero), largest, infinity));
-  facts.value_min = -largest_lane<Simd>(Simd::sub(Simd::zero(), smallest));
+  };
+  BlockFacts facts;
+  facts.key_norm2 = pack_keys<Simd>(packing, first, last, line_of(packing.key), key_panel);
+  pack_values<Simd>(packing, first, last, line_of(packing.value), value_panel, facts);
   return facts;
 }
 
