@@ -61,6 +61,7 @@ struct Run {
     tile.panels = panels(head);
     tile.certify = paths.certified;
     tile.bf16 = problem.bf16;
+    tile.taken = paths.taken;
     return tile;
   }
   // Tiles of a head are taken last one first: with a causal band those are the longest.

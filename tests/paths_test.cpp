@@ -55,6 +55,42 @@ TEST(Paths, SmallValuesAreNotCertified) {
   }
 }
 
+// 100 queries and 256 keys with small logits: which blocks took which path, by what hides keys.
+kernels::Taken taken_by(const kernels::KernelTable& table, const Options& options, float key) {
+  kernels::Taken taken;
+  const std::vector<float> query(100, 1), keys(256, key), value(256, 1);
+  Options one_thread = options;
+  one_thread.threads = 1;
+  attend_by(table, query, keys, value, one_thread, {.taken = &taken});
+  return taken;
+}
+
+TEST(Paths, WeightsAreMadeInRegistersWhereNothingIsHidden) {
+  const float seen[256] = {};
+  for (const kernels::KernelTable* table : usable_tables()) {
+    const Index tiles = pieces(100, table->rows), blocks = 2 * tiles;
+    const auto all = taken_by(*table, {}, 1);
+    EXPECT_EQ(all.blocks, blocks) << table->name;
+    EXPECT_EQ(all.certified, blocks) << table->name;
+    EXPECT_EQ(all.in_registers, blocks) << table->name;
+
+    const auto large = taken_by(*table, {}, 100);
+    EXPECT_EQ(large.blocks, blocks) << table->name;
+    EXPECT_EQ(large.certified, 0) << table->name;
+    EXPECT_EQ(large.in_registers, 0) << table->name;
+
+    Options causal;  // query i sees the keys up to i + 156: none of the last block's sees all
+    causal.causal = Causal::bottom_right;
+    const auto band = taken_by(*table, causal, 1);
+    EXPECT_EQ(band.certified, band.blocks) << table->name;
+    EXPECT_EQ(band.in_registers, tiles) << table->name;
+
+    Options biased;
+    biased.bias = contiguous(seen, DType::f32, {1, 256});
+    EXPECT_EQ(taken_by(*table, biased, 1).in_registers, 0) << table->name;
+  }
+}
+
 // Panels are held for as many heads as keep the threads busy, not for all.
 TEST(Paths, ScratchForManyHeadsIsBounded) {
   constexpr Index heads = 64, queries = 33, keys = 131072, dim = 128;

@@ -3,63 +3,14 @@
 // calculation for softmax"; Dao et al. 2022, "FlashAttention"; here with an integer maximum).
 #pragma once
 
+#include "kernels/engine.hpp"
 #include "kernels/finish.hpp"
 #include "kernels/hide.hpp"
-#include "kernels/multiply.hpp"
 #include "kernels/pack.hpp"
 #include "kernels/rows.hpp"
 #include "kernels/scratch.hpp"
 
 namespace scaledot::kernels {
-
-// The packed keys and values of one block.
-struct Block {
-  Index first;         // its first key, a multiple of block_keys
-  Range keys;          // those in it to look at, counted from `first`; multiples of Simd::rows
-  const float* key;    // [block_keys / group][head_dim][group]
-  const float* value;  // [value_dim / group][block_keys][group]
-  BlockFacts facts;
-};
-
-// logits[key, row] = query . key, in units of log2.
-template <class Simd, int vecs, bool bf16>
-void score(const Constants& constants, const Block& block, const float* query, float* logits) {
-  constexpr Index group = group_of<Simd>, width = vecs * Simd::lanes;
-  constexpr int rows = Simd::rows, half = Simd::rows / 2;
-  const Index dims = constants.head_dim;
-  for (Index j = block.keys.begin; j < block.keys.end; j += rows) {
-    const float* panel = block.key + j / group * group * dims + j % group;
-    float* to = logits + j * width;
-    if constexpr (bf16) {
-      multiply_chunks<Simd, half, vecs, true>(dims, 0, panel, group, query, to, constants.scale);
-      multiply_chunks<Simd, half, vecs, true>(dims, 0, panel + half, group, query,
-                                              to + half * width, constants.scale);
-    } else {
-      multiply<Simd, rows, vecs, true>(dims, panel, group, query, to);
-    }
-  }
-}
-
-// output[dim, row] += sum over the block's keys of weight[key, row] * value[key, dim].
-template <class Simd, int vecs, bool bf16, Values values>
-void absorb(const Constants& constants, const Block& block, const float* weights, float* output) {
-  constexpr Index group = group_of<Simd>, width = vecs * Simd::lanes;
-  constexpr int rows = Simd::rows, half = Simd::rows / 2;
-  const Index keys = block.keys.end - block.keys.begin, phase = block.keys.begin % chunk;
-  const float* weight = weights + block.keys.begin * width;
-  for (Index d = 0; d < constants.value_dim; d += rows) {
-    const float* panel =
-        block.value + d / group * group * block_keys + block.keys.begin * group + d % group;
-    float* to = output + d * width;
-    if constexpr (bf16) {
-      multiply_chunks<Simd, half, vecs, false, values>(keys, phase, panel, group, weight, to);
-      multiply_chunks<Simd, half, vecs, false, values>(keys, phase, panel + half, group, weight,
-                                                       to + half * width);
-    } else {
-      multiply<Simd, rows, vecs, false, values>(keys, panel, group, weight, to);
-    }
-  }
-}
 
 // Weighs the block's logits in place: raises the maxima if need be, then sums the weights.
 template <class Simd, int vecs, bool bf16, bool certified>
@@ -161,7 +112,8 @@ struct TileWalk {
 
   // From queries and keys to logits: capped, biased, and -inf where a key is hidden.
   void logits_of(const Block& block) {
-    score<Simd, vecs, bf16>(tile.constants, block, scratch.query, scratch.logits);
+    score<Simd, vecs, bf16, Scores::logits>(tile.constants, block, scratch.query, scratch.logits,
+                                            scratch.states);
     const Index count = (block.keys.end - block.keys.begin) * width;
     float* line = scratch.logits + block.keys.begin * width;
     if (tile.constants.softcap != 0) cap_logits<Simd>(line, count, tile.constants.softcap);
@@ -194,12 +146,35 @@ struct TileWalk {
     hide(block, -0.0f);
   }
 
-  void take_in(const Block& block, RowStates& states) {
+  // Whether every row sees every key of the block.
+  bool is_clear(const Block& block) const {
+    return tile.mask.data == nullptr && tile.bias.data == nullptr &&
+           clear.begin <= block.first + block.keys.begin &&
+           block.first + block.keys.end <= clear.end;
+  }
+
+  // From queries and keys to weights.
+  void weights_of(const Block& block, RowStates& states) {
+    if constexpr (!bf16) {
+      if (certified && is_clear(block)) {
+        if (tile.taken != nullptr) ++tile.taken->in_registers;
+        return score<Simd, vecs, bf16, Scores::weights>(tile.constants, block, scratch.query,
+                                                        scratch.logits, states);
+      }
+    }
     logits_of(block);
     if (certified)
       weigh_block<Simd, vecs, bf16, true>(tile.constants, block, scratch.logits, states);
     else
       weigh_block<Simd, vecs, bf16, false>(tile.constants, block, scratch.logits, states);
+  }
+
+  void take_in(const Block& block, RowStates& states) {
+    if (tile.taken != nullptr) {
+      ++tile.taken->blocks;
+      tile.taken->certified += certified;
+    }
+    weights_of(block, states);
     if (block.facts.value_max < infinity) {
       absorb<Simd, vecs, bf16, Values::finite>(tile.constants, block, scratch.logits,
                                                states.output);
@@ -248,8 +223,10 @@ void store_weights(TileWalk<Simd, vecs, bf16>& walk, const RowStates& states) {
       return Simd::select(is_hidden<Simd>(w), Simd::zero(), canonical<Simd>(share));
     });
     const Range keys{larger(walk.seen.begin, first), smaller(walk.seen.end, first + block_keys)};
-    store_transposed<Simd>(tile, tile.weights, keys.begin, keys.end - keys.begin, width,
-                           walk.scratch.logits + (keys.begin - first) * width);
+    const float* lines = walk.scratch.logits + (keys.begin - first) * width;
+    for (Index r = 0; r < tile.count; r += Simd::lanes)
+      store_transposed<Simd>(tile, tile.weights, r, keys.begin, keys.end - keys.begin,
+                             [&](Index j) { return Simd::load(lines + j * width + r); });
   }
 }
 

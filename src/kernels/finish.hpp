@@ -24,38 +24,40 @@ inline typename Simd::Vec divisor(typename Simd::Vec sum) {
                       Simd::select(finite, sum, not_a_number));
 }
 
-// Stores panel[dims][width], a row a lane, to the lines of the tile's rows from `dim` on.
-template <class Simd>
-inline void store_transposed(const Tile& tile, const Lines& lines, Index dim, Index dims,
-                             Index width, const float* panel) {
+// Stores line_of(d), a row a lane, for d in [0, dims) to the lines of the tile's rows from row r
+// and element `dim` on.
+template <class Simd, class LineOf>
+inline void store_transposed(const Tile& tile, const Lines& lines, Index r, Index dim, Index dims,
+                             const LineOf& line_of) {
   constexpr Index lanes = Simd::lanes;
-  for (Index r = 0; r < tile.count; r += lanes)
-    for (Index d = 0; d < dims; d += lanes) {
-      typename Simd::Vec square[lanes];
-      for (Index l = 0; l < lanes; ++l)
-        square[l] = d + l < dims ? Simd::load(panel + (d + l) * width + r) : Simd::zero();
-      Simd::transpose(square);
-      for (Index l = 0; l < smaller(lanes, tile.count - r); ++l)
-        store_elements<Simd>(lines.to(tile.head(r + l), tile.position(r + l), dim + d), lines.dtype,
-                             lines.dim_stride, dims - d, square[l]);
-    }
+  const Index count = smaller(lanes, tile.count - r);
+  std::byte* to[lanes];
+  for (Index l = 0; l < count; ++l) to[l] = lines.to(tile.head(r + l), tile.position(r + l), dim);
+  const Index step = lines.dim_stride * bytes_of(lines.dtype);
+  for (Index d = 0; d < dims; d += lanes) {
+    typename Simd::Vec square[lanes];
+    SCALEDOT_UNROLL
+    for (Index l = 0; l < lanes; ++l) square[l] = d + l < dims ? line_of(d + l) : Simd::zero();
+    Simd::transpose(square);
+    for (Index l = 0; l < count; ++l)
+      store_elements<Simd>(to[l] + d * step, lines.dtype, lines.dim_stride, dims - d, square[l]);
+  }
 }
 
 template <class Simd>
 inline void store_rows(const Tile& tile, const RowStates& states, Index width) {
-  for (Index r = 0; r < width; r += Simd::lanes) {
-    const auto by = divisor<Simd>(Simd::load(states.sum + r));
-    for (Index d = 0; d < tile.constants.value_dim; ++d) {
-      float* at = states.output + d * width + r;
-      Simd::store(at, canonical<Simd>(Simd::div(Simd::load(at), by)));
-    }
+  for (Index r = 0; r < tile.count; r += Simd::lanes) {
+    const auto sum = Simd::load(states.sum + r), by = divisor<Simd>(sum);
+    const auto output = [&](Index d) {
+      return canonical<Simd>(Simd::div(Simd::load(states.output + d * width + r), by));
+    };
+    store_transposed<Simd>(tile, tile.output, r, 0, tile.constants.value_dim, output);
+    if (tile.lse.data == nullptr) continue;
+    const auto lse = [&](Index) {
+      return canonical<Simd>(lse_of<Simd>(sum, Simd::load(states.max + r)));
+    };
+    store_transposed<Simd>(tile, tile.lse, r, 0, 1, lse);
   }
-  store_transposed<Simd>(tile, tile.output, 0, tile.constants.value_dim, width, states.output);
-  if (tile.lse.data == nullptr) return;
-  for (Index r = 0; r < width; r += Simd::lanes)
-    Simd::store(states.max + r, canonical<Simd>(lse_of<Simd>(Simd::load(states.sum + r),
-                                                             Simd::load(states.max + r))));
-  store_transposed<Simd>(tile, tile.lse, 0, 1, width, states.max);
 }
 
 }  // namespace scaledot::kernels

@@ -40,41 +40,55 @@ template <class Simd, Values values, int rows, int vecs>
   }
 }
 
-// How many lines of a panel are asked for before their turn; past the panel's end it does no harm.
-inline constexpr Index lines_ahead = 40;
-
-// c[rows x vecs*lanes] += b[depth x rows]^T * a[depth x vecs*lanes], c staying in registers: each
-// element is one chain over depth, ascending. b's lines are b_stride apart, a's a_stride, c's
-// vecs*lanes. With `start`, c is not read: the chain starts from 0.
-template <class Simd, int rows, int vecs, bool start, Values values = Values::finite>
-[[gnu::always_inline]] inline void multiply(Index depth, const float* b, Index b_stride,
-                                            const float* a, float* c) {
-  static_assert(rows * vecs + vecs + 1 <= Simd::registers, "sums + a + b must not spill");
-  constexpr int width = vecs * Simd::lanes;
-  typename Simd::Vec sum[rows][vecs];
+template <class Simd, int rows, int vecs>
+[[gnu::always_inline]] inline void clear(typename Simd::Vec (&sum)[rows][vecs]) {
   SCALEDOT_UNROLL
   for (int r = 0; r < rows; ++r) {
     SCALEDOT_UNROLL
-    for (int v = 0; v < vecs; ++v)
-      sum[r][v] = start ? Simd::zero() : Simd::load(c + r * width + v * Simd::lanes);
-  }
-
-  for (Index k = 0; k < depth; ++k, a += width, b += b_stride) {
-    __builtin_prefetch(b + lines_ahead * b_stride);
-    multiply_line<Simd, values>(b, a, sum);
-  }
-
-  SCALEDOT_UNROLL
-  for (int r = 0; r < rows; ++r) {
-    SCALEDOT_UNROLL
-    for (int v = 0; v < vecs; ++v) Simd::store(c + r * width + v * Simd::lanes, sum[r][v]);
+    for (int v = 0; v < vecs; ++v) sum[r][v] = Simd::zero();
   }
 }
 
-// The same in tile order, the order of AMX's TDPBF16PS: for each chunk of 32 products one chain
-// over the even ones and one over the odd ones, each from 0; then c + (even + odd). `phase` is the
-// place of the first product in its chunk, and even. The last chunk's sum is multiplied by `factor`
-// if `start`, which is how a dot product becomes a logit.
+// A register tile and its lines in memory, c[rows x vecs*lanes].
+template <class Simd, int rows, int vecs>
+[[gnu::always_inline]] inline void load_sums(const float* c,
+                                             typename Simd::Vec (&sum)[rows][vecs]) {
+  SCALEDOT_UNROLL
+  for (int r = 0; r < rows; ++r) {
+    SCALEDOT_UNROLL
+    for (int v = 0; v < vecs; ++v) sum[r][v] = Simd::load(c + (r * vecs + v) * Simd::lanes);
+  }
+}
+template <class Simd, int rows, int vecs>
+[[gnu::always_inline]] inline void store_sums(const typename Simd::Vec (&sum)[rows][vecs],
+                                              float* c) {
+  SCALEDOT_UNROLL
+  for (int r = 0; r < rows; ++r) {
+    SCALEDOT_UNROLL
+    for (int v = 0; v < vecs; ++v) Simd::store(c + (r * vecs + v) * Simd::lanes, sum[r][v]);
+  }
+}
+
+// How many lines of a panel are asked for before their turn; past the panel's end it does no harm.
+inline constexpr Index lines_ahead = 40;
+
+// sum[r][v] += b[depth x rows]^T * a[depth x vecs*lanes]: each element is one chain over depth,
+// ascending, and stays in its register. b's lines are b_stride apart, a's vecs*lanes.
+template <class Simd, Values values, int rows, int vecs>
+[[gnu::always_inline]] inline void multiply(Index depth, const float* b, Index b_stride,
+                                            const float* a, typename Simd::Vec (&sum)[rows][vecs]) {
+  static_assert(rows * vecs + vecs + 1 <= Simd::registers, "sums + a + b must not spill");
+#pragma GCC unroll 4  // so that the branch back is foreseen at the loop's end, too
+  for (Index k = 0; k < depth; ++k, a += vecs * Simd::lanes, b += b_stride) {
+    __builtin_prefetch(b + lines_ahead * b_stride);
+    multiply_line<Simd, values>(b, a, sum);
+  }
+}
+
+// c[rows x vecs*lanes] += b^T * a in tile order, the order of AMX's TDPBF16PS: for each chunk of 32
+// products one chain over the even ones and one over the odd ones, each from 0; then c + (even +
+// odd). `phase` is the place of the first product in its chunk, and even. With `start`, c is not
+// read but 0, and the last chunk's sum is multiplied by `factor`: a dot product becomes a logit.
 template <class Simd, int rows, int vecs, bool start, Values values = Values::finite>
 [[gnu::always_inline]] inline void multiply_chunks(Index depth, Index phase, const float* b,
                                                    Index b_stride, const float* a, float* c,
@@ -84,14 +98,8 @@ template <class Simd, int rows, int vecs, bool start, Values values = Values::fi
   Index k = 0;
   for (Index stop = smaller(chunk - phase, depth);; stop = smaller(stop + chunk, depth)) {
     typename Simd::Vec sum[2][rows][vecs];
-    SCALEDOT_UNROLL
-    for (int p = 0; p < 2; ++p) {
-      SCALEDOT_UNROLL
-      for (int r = 0; r < rows; ++r) {
-        SCALEDOT_UNROLL
-        for (int v = 0; v < vecs; ++v) sum[p][r][v] = Simd::zero();
-      }
-    }
+    clear<Simd>(sum[0]);
+    clear<Simd>(sum[1]);
 
     const auto product = [&](auto& part) {
       multiply_line<Simd, values>(b, a, part);

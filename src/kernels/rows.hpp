@@ -166,6 +166,22 @@ inline void weigh_rows(float* logits, Index keys, Index phase, const RowStates& 
   for (int v = 0; v < vecs; ++v) Simd::store(states.sum + v * Simd::lanes, total[v]);
 }
 
+// Weighs a register tile of logits with a maximum of 0 and adds the weights to the rows' sums.
+template <class Simd, int rows, int vecs>
+[[gnu::always_inline]] inline void weigh_sums(typename Simd::Vec (&logits)[rows][vecs],
+                                              float* sums) {
+  SCALEDOT_UNROLL
+  for (int v = 0; v < vecs; ++v) {
+    auto total = Simd::load(sums + v * Simd::lanes);
+    SCALEDOT_UNROLL
+    for (int r = 0; r < rows; ++r) {
+      logits[r][v] = weigh<Simd, false, true>(logits[r][v], Simd::zero());
+      total = Simd::add(total, logits[r][v]);
+    }
+    Simd::store(sums + v * Simd::lanes, total);
+  }
+}
+
 // merged = merged * 2^(merged.max - max) + later * 2^(later.max - max), max the larger of the two.
 template <class Simd>
 inline void merge_rows(Index width, Index dims, const RowStates& merged, const RowStates& later) {

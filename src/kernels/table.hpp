@@ -51,6 +51,13 @@ struct Panels {
   BlockFacts* facts = nullptr;
 };
 
+// Which paths a call took; for the tests, and counted on one thread only.
+struct Taken {
+  Index blocks = 0;        // of keys past a tile
+  Index certified = 0;     // of these, without a running maximum
+  Index in_registers = 0;  // of these, with weights made before the logits left the registers
+};
+
 // The rows of one tile: row r is query (first + r) / group of head (first + r) % group of the
 // group of query heads that share a key head.
 struct Tile {
@@ -64,9 +71,10 @@ struct Tile {
   Panels panels;               // no key and value: the tile packs what it needs itself
   bool certify = true;         // may skip the running maximum where the logits are small
   bool bf16 = false;           // bf16 arithmetic
+  Taken* taken = nullptr;      // counted there, if not null
 
-  constexpr Index head(Index r) const { return (first + r) % group; }
-  constexpr Index position(Index r) const { return (first + r) / group; }
+  constexpr Index head(Index r) const { return group == 1 ? 0 : (first + r) % group; }
+  constexpr Index position(Index r) const { return group == 1 ? first + r : (first + r) / group; }
   constexpr Range queries() const { return {position(0), position(count - 1) + 1}; }
 };
 
