@@ -60,6 +60,7 @@ struct Run {
     tile.weights = problem.weights.lines(batch, query_head);
     tile.panels = panels(head);
     tile.certify = paths.certified;
+    tile.thin = paths.thin;
     tile.bf16 = problem.bf16;
     tile.taken = paths.taken;
     return tile;

@@ -12,6 +12,7 @@ struct Paths {
   bool certified = true;      // skip the running maximum where the logits are known to be small
   bool shared_panels = true;  // pack keys and values once a key head, not in every tile
   bool split_tasks = true;    // let tasks of their own take the splits of few queries
+  bool thin = true;           // few rows may read keys and values where they lie
   kernels::Taken* taken = nullptr;  // what was used is counted there
 };
 

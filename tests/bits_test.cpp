@@ -88,8 +88,9 @@ TEST(Bits, do_not_depend_on_the_path) {
   each_case(250, 24, {}, [](const Case&, const Inputs&, const Arguments& arguments, How how) {
     const Outcome usual = outcome(arguments, how);
     const double tiny = flushed_below(arguments);
-    for (const Paths paths : {Paths{.certified = false}, Paths{.shared_panels = false},
-                              Paths{.split_tasks = false}, Paths{false, false, false}}) {
+    for (const Paths paths :
+         {Paths{.certified = false}, Paths{.shared_panels = false}, Paths{.split_tasks = false},
+          Paths{.thin = false}, Paths{false, false, false, false}}) {
       SCOPED_TRACE(::testing::Message()
                    << "certified " << paths.certified << ", shared panels " << paths.shared_panels
                    << ", split tasks " << paths.split_tasks);

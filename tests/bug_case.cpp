@@ -54,8 +54,10 @@ std::vector<Way> ways(const Call& call) {
       all.push_back({table, dtype, arithmetic, {}});
       all.push_back({table, dtype, arithmetic, {}, 2});
       all.push_back({table, dtype, arithmetic, {}, 1, true});
-      for (const Paths& paths :
-           {Paths{.certified = false}, {.shared_panels = false}, {.split_tasks = false}})
+      for (const Paths& paths : {Paths{.certified = false},
+                                 {.shared_panels = false},
+                                 {.split_tasks = false},
+                                 {.thin = false}})
         all.push_back({table, dtype, arithmetic, paths});
     }
   }

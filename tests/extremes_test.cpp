@@ -40,7 +40,7 @@ void expect_canonical(const Case& one, const Arguments& arguments) {
   std::optional<Outcome> expected;
   for (const kernels::KernelTable* table : usable_tables())
     for (const Paths paths : {Paths{}, Paths{.certified = false}, Paths{.shared_panels = false},
-                              Paths{.split_tasks = false}})
+                              Paths{.split_tasks = false}, Paths{.thin = false}})
       for (const int threads : {1, 3}) {
         SCOPED_TRACE(::testing::Message()
                      << one << " on " << table->name << ", certified " << paths.certified

@@ -91,6 +91,31 @@ TEST(Paths, WeightsAreMadeInRegistersWhereNothingIsHidden) {
   }
 }
 
+// A lone query reads keys and values where they lie; not if it has a mask, or company.
+TEST(Paths, FewRowsReadKeysWhereTheyLie) {
+  const std::vector<float> keys(3000, 1), value(3000, 1);
+  const bool seen[3000] = {true};
+  for (const kernels::KernelTable* table : usable_tables()) {
+    const auto splits_of = [&](Index queries, const Options& options) {
+      kernels::Taken taken;
+      Options one_thread = options;
+      one_thread.threads = 1;
+      const std::vector<float> query(static_cast<std::size_t>(queries), 1);
+      attend_by(*table, query, keys, value, one_thread, {.taken = &taken});
+      return taken.thin_splits;
+    };
+    EXPECT_EQ(splits_of(1, {}), 3) << table->name;
+    Options window;
+    window.causal = Causal::bottom_right;
+    window.window = {1500, 0};
+    EXPECT_EQ(splits_of(1, window), 2) << table->name;
+    Options masked;
+    masked.mask = contiguous(seen, DType::boolean, {1, 3000});
+    EXPECT_EQ(splits_of(1, masked), 0) << table->name;
+    EXPECT_EQ(splits_of(200, {}), 0) << table->name;
+  }
+}
+
 // Panels are held for as many heads as keep the threads busy, not for all.
 TEST(Paths, ScratchForManyHeadsIsBounded) {
   constexpr Index heads = 64, queries = 33, keys = 131072, dim = 128;

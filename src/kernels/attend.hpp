@@ -9,6 +9,7 @@
 #include "kernels/pack.hpp"
 #include "kernels/rows.hpp"
 #include "kernels/scratch.hpp"
+#include "kernels/thin.hpp"
 
 namespace scaledot::kernels {
 
@@ -187,9 +188,41 @@ struct TileWalk {
   void take_in_split(Index split, RowStates& states) {
     const Range keys{larger(split * split_keys, seen.begin / block_keys * block_keys),
                      smaller((split + 1) * split_keys, seen.end)};
+    if (is_thin()) return take_in_thin({larger(keys.begin, seen.begin), keys.end}, states);
     Block block;
     for (Index first = keys.begin; first < keys.end; first += block_keys)
       if (open(first, block)) take_in(block, states);
+  }
+
+  // Whether the rows are few and see the same keys, so that none need be packed.
+  bool is_thin() const {
+    const auto lie_together = [](const Lines& lines, Index dims) {
+      return lines.dim_stride == 1 || dims <= 1;
+    };
+    return vecs == 1 && tile.thin && tile.count <= most_thin<Simd> && tile.panels.key == nullptr &&
+           tile.mask.data == nullptr && tile.bias.data == nullptr &&
+           lie_together(tile.key, tile.constants.head_dim) &&
+           lie_together(tile.value, tile.constants.value_dim) && clear.begin == seen.begin &&
+           clear.end == seen.end;
+  }
+
+  void take_in_thin(Range keys, const RowStates& states) const {
+    if (keys.empty()) return;
+    if (tile.taken != nullptr) ++tile.taken->thin_splits;
+    const auto run = [&]<int rows>() {
+      if constexpr (rows <= most_thin<Simd>)
+        ThinSplit<Simd, rows, bf16>{tile,
+                                    {tile.constants, scratch.query, ahead_in<Simd>(tile.key)},
+                                    scratch.logits,
+                                    scratch.value}
+            .run(keys, states);
+    };
+    if (tile.count == 1)
+      run.template operator()<1>();
+    else if (tile.count <= 4)
+      run.template operator()<4>();
+    else
+      run.template operator()<8>();
   }
 };
 

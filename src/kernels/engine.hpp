@@ -40,7 +40,7 @@ void score(const Constants& constants, const Block& block, const float* query, f
       clear<Simd>(sum);
       multiply<Simd, Values::finite>(dims, panel, group, query, sum);
       if constexpr (scores == Scores::weights) weigh_sums<Simd>(sum, states.sum);
-      store_sums<Simd>(sum, to);
+      store_sums<Simd>(sum, to, width);
     }
   }
 }
@@ -62,9 +62,9 @@ void absorb(const Constants& constants, const Block& block, const float* weights
                                                        to + half * width);
     } else {
       typename Simd::Vec sum[rows][vecs];
-      load_sums<Simd>(to, sum);
+      load_sums<Simd>(to, width, sum);
       multiply<Simd, values>(keys, panel, group, weight, sum);
-      store_sums<Simd>(sum, to);
+      store_sums<Simd>(sum, to, width);
     }
   }
 }

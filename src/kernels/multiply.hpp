@@ -49,23 +49,23 @@ template <class Simd, int rows, int vecs>
   }
 }
 
-// A register tile and its lines in memory, c[rows x vecs*lanes].
+// A register tile and its lines in memory, which are c_stride apart.
 template <class Simd, int rows, int vecs>
-[[gnu::always_inline]] inline void load_sums(const float* c,
+[[gnu::always_inline]] inline void load_sums(const float* c, Index c_stride,
                                              typename Simd::Vec (&sum)[rows][vecs]) {
   SCALEDOT_UNROLL
   for (int r = 0; r < rows; ++r) {
     SCALEDOT_UNROLL
-    for (int v = 0; v < vecs; ++v) sum[r][v] = Simd::load(c + (r * vecs + v) * Simd::lanes);
+    for (int v = 0; v < vecs; ++v) sum[r][v] = Simd::load(c + r * c_stride + v * Simd::lanes);
   }
 }
 template <class Simd, int rows, int vecs>
-[[gnu::always_inline]] inline void store_sums(const typename Simd::Vec (&sum)[rows][vecs],
-                                              float* c) {
+[[gnu::always_inline]] inline void store_sums(const typename Simd::Vec (&sum)[rows][vecs], float* c,
+                                              Index c_stride) {
   SCALEDOT_UNROLL
   for (int r = 0; r < rows; ++r) {
     SCALEDOT_UNROLL
-    for (int v = 0; v < vecs; ++v) Simd::store(c + (r * vecs + v) * Simd::lanes, sum[r][v]);
+    for (int v = 0; v < vecs; ++v) Simd::store(c + r * c_stride + v * Simd::lanes, sum[r][v]);
   }
 }
 

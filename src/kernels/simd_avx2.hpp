@@ -3,6 +3,7 @@
 
 #include <immintrin.h>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace scaledot::kernels {
@@ -21,6 +22,15 @@ struct Avx2 {
   static Vec load_f16(const std::uint16_t* p) { return _mm256_cvtph_ps(words(p)); }
   static Vec load_bf16(const std::uint16_t* p) {
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(words(p)), 16));
+  }
+  static Vec load_pairs(const std::byte* p) {
+    return _mm256_castsi256_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+  }
+  static Vec even_of(Vec pairs) {
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(pairs), 16));
+  }
+  static Vec odd_of(Vec pairs) {
+    return _mm256_and_ps(pairs, _mm256_castsi256_ps(_mm256_set1_epi32(-0x10000)));
   }
   static Vec load_boolean(const std::uint8_t* p) {
     const __m256i bytes =

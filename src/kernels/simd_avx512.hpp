@@ -3,6 +3,7 @@
 
 #include <immintrin.h>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace scaledot::kernels {
@@ -21,6 +22,14 @@ struct Avx512 {
   static Vec load_f16(const std::uint16_t* p) { return _mm512_cvtph_ps(words(p)); }
   static Vec load_bf16(const std::uint16_t* p) {
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(words(p)), 16));
+  }
+  static Vec load_pairs(const std::byte* p) { return _mm512_loadu_ps(p); }
+  static Vec even_of(Vec pairs) {
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_castps_si512(pairs), 16));
+  }
+  static Vec odd_of(Vec pairs) {
+    return _mm512_castsi512_ps(
+        _mm512_and_si512(_mm512_castps_si512(pairs), _mm512_set1_epi32(-0x10000)));
   }
   static Vec load_boolean(const std::uint8_t* p) {
     const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));

@@ -3,6 +3,7 @@
 
 #include <arm_neon.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -24,6 +25,15 @@ struct Neon {
   }
   static Vec load_bf16(const std::uint16_t* p) {
     return vreinterpretq_f32_u32(vshll_n_u16(vld1_u16(p), 16));
+  }
+  static Vec load_pairs(const std::byte* p) {
+    return vreinterpretq_f32_u8(vld1q_u8(reinterpret_cast<const std::uint8_t*>(p)));
+  }
+  static Vec even_of(Vec pairs) {
+    return vreinterpretq_f32_u32(vshlq_n_u32(vreinterpretq_u32_f32(pairs), 16));
+  }
+  static Vec odd_of(Vec pairs) {
+    return vreinterpretq_f32_u32(vandq_u32(vreinterpretq_u32_f32(pairs), vdupq_n_u32(0xFFFF0000u)));
   }
   static Vec load_boolean(const std::uint8_t* p) {
     std::uint32_t four;

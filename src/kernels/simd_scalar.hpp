@@ -3,7 +3,9 @@
 
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "float16.hpp"
 
@@ -23,6 +25,18 @@ struct Scalar {
   // Widening is exact; a byte that is not 0 is 1. Narrowing rounds to nearest, ties to even.
   static Vec load_f16(const std::uint16_t* p) { return f32_of_f16(*p); }
   static Vec load_bf16(const std::uint16_t* p) { return f32_of_bf16(*p); }
+  // Pairs of bf16 numbers, a pair a lane, to be moved about and then parted.
+  static Vec load_pairs(const std::byte* p) {
+    Vec pairs;
+    std::memcpy(&pairs, p, sizeof pairs);
+    return pairs;
+  }
+  static Vec even_of(Vec pairs) {
+    return std::bit_cast<float>(std::bit_cast<std::uint32_t>(pairs) << 16);
+  }
+  static Vec odd_of(Vec pairs) {
+    return std::bit_cast<float>(std::bit_cast<std::uint32_t>(pairs) & 0xFFFF0000u);
+  }
   static Vec load_boolean(const std::uint8_t* p) { return *p != 0 ? 1.0f : 0.0f; }
   static void store_f16(std::uint16_t* p, Vec a) { *p = f16_of_f32(a); }
   static void store_bf16(std::uint16_t* p, Vec a) { *p = bf16_of_f32(a); }

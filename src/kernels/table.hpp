@@ -56,6 +56,7 @@ struct Taken {
   Index blocks = 0;        // of keys past a tile
   Index certified = 0;     // of these, without a running maximum
   Index in_registers = 0;  // of these, with weights made before the logits left the registers
+  Index thin_splits = 0;   // splits of keys that few rows took in where they lie
 };
 
 // The rows of one tile: row r is query (first + r) / group of head (first + r) % group of the
@@ -70,6 +71,7 @@ struct Tile {
   Lines output, lse, weights;  // written to; lse and weights have no data if not wanted
   Panels panels;               // no key and value: the tile packs what it needs itself
   bool certify = true;         // may skip the running maximum where the logits are small
+  bool thin = true;            // few rows may read keys and values where they lie
   bool bf16 = false;           // bf16 arithmetic
   Taken* taken = nullptr;      // counted there, if not null
 
