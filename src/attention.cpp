@@ -1,6 +1,7 @@
 // attend(): check the arguments, plan the tasks, run them on the kernel table in use.
 #include "attention.hpp"
 
+#include "cores.hpp"
 #include "dispatch.hpp"
 #include "float_mode.hpp"
 #include "parallel.hpp"
@@ -98,10 +99,12 @@ struct Run {
 
   template <class Task>
   void each(Index count, const Task& task) const {
-    parallel_for(count, plan.threads, const_cast<Task*>(&task),
-                 [](void* context, Index index, int worker) {
-                   (*static_cast<const Task*>(context))(index, worker);
-                 });
+    parallel_for(
+        problem.parallel_for, count, plan.threads,
+        [](void* data, Index index, int worker) {
+          (*static_cast<const Task*>(data))(index, worker);
+        },
+        const_cast<Task*>(&task));
   }
 
   void in_waves() {

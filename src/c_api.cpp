@@ -67,6 +67,7 @@ Status read_options(const scaledot_options* given, Options& options) {
     return {Code::option, "arithmetic", "", -1, known.arithmetic, 0};
   options.arithmetic = static_cast<Arithmetic>(known.arithmetic);
   options.threads = known.threads;
+  options.parallel_for = {known.parallel_for, known.parallel_for_context};
   if (known.reserved != 0) return {Code::option, "reserved", "", -1, known.reserved, 0};
   if (known.key_lengths != nullptr) {
     if (known.key_lengths_count < 0)

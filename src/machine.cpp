@@ -2,9 +2,9 @@
 
 #include <string_view>
 
+#include "cores.hpp"
 #include "cpu.hpp"
 #include "dispatch.hpp"
-#include "parallel.hpp"
 
 #if defined(__x86_64__) && defined(__linux__)
 #include <sys/syscall.h>

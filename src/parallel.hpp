@@ -5,18 +5,18 @@
 
 namespace scaledot {
 
-// How many threads a call may use if it does not say: SCALEDOT_THREADS, or the processors this
-// process may run on. Negative if SCALEDOT_THREADS is set and not a number from 1 to 65536. Asked
-// once a process.
-int default_threads() noexcept;
+// Calls task(data, index, worker) once for each index in [0, count), each worker (0 to threads - 1)
+// taking the next index that is left, and returns when all are done. Worker 0 is the caller; the
+// others come from a pool that all callers share, as far as they have nothing else to do and can be
+// started. If `own` has a run(), that shares out the tasks instead.
+void parallel_for(const ParallelFor& own, Index count, int threads, ParallelFor::Task task,
+                  void* data) noexcept;
 
-// The processors this process may run on: its affinity mask, at least 1.
-int cores_allowed() noexcept;
-
-// Calls task(context, index, worker) once for each index in [0, count), each worker (0 to threads -
-// 1) taking the next index that is left. Worker 0 is the caller. If no thread can be started, the
-// caller does all of it.
-void parallel_for(Index count, int threads, void* context,
-                  void (*task)(void* context, Index index, int worker)) noexcept;
+// The pool's threads at this moment, for tests and benchmarks.
+struct PoolThreads {
+  int started = 0;
+  int parked = 0;  // asleep until there is work
+};
+PoolThreads pool_threads() noexcept;
 
 }  // namespace scaledot

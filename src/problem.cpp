@@ -226,6 +226,7 @@ struct Check {
     if (options.threads < 0 || options.threads > 65536)
       return bad_option("threads", options.threads, options.threads < 0 ? 0 : 65536);
     problem.threads = options.threads;
+    problem.parallel_for = options.parallel_for;
     if (!options.key_lengths) return {};
 
     const std::span<const Index> lengths = *options.key_lengths;

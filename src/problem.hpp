@@ -32,6 +32,7 @@ struct Problem {
   bool is_masked = false;              // has a mask or a bias
   View query, key, value, mask, bias, output, lse, weights;
   int threads = 0;  // 0: not said
+  ParallelFor parallel_for;
 
   Band band(Index batch) const;
 };

@@ -1,11 +1,14 @@
 // A process that has called attend() forks, and the child calls it again.
-#include <csignal>
+#include <atomic>
+#include <cstdlib>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "meeting.hpp"
 #include "scaledot/attention.hpp"
 
 namespace scaledot::tests {
@@ -25,21 +28,72 @@ bool call_is_right(int threads) {
   return status.ok() && output == std::vector<float>(output.size(), 0.5f);
 }
 
+// What waitpid() says of a child that does this: 0 if it returns true. SIGALRM ends one that hangs.
+template <class Work>
+int in_child(const Work& work) {
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(30);
+    _exit(work() ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  return status;
+}
+
+// Two threads meet there, so a helper has been started.
+bool helper_comes() {
+  std::atomic<int> came{0};
+  meet(2, [&came](int) { ++came; });
+  return came == 2;
+}
+
 // pytorch#17199: the child hung, since its parent's threads do not exist there.
 TEST(BugCases, D071_call_fork_call) {
   ASSERT_TRUE(call_is_right(2));
-  for (const int threads : {1, 2}) {
-    const pid_t child = fork();
-    ASSERT_NE(child, -1);
-    if (child == 0) {
-      alarm(30);  // ends the child if it hangs
-      _exit(call_is_right(threads) ? 0 : 1);
-    }
-    int status = -1;
-    ASSERT_EQ(waitpid(child, &status, 0), child);
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "threads " << threads;
-  }
+  for (const int threads : {1, 2})
+    EXPECT_EQ(in_child([=] { return call_is_right(threads); }), 0) << "threads " << threads;
   EXPECT_TRUE(call_is_right(2));
+}
+
+TEST(Fork, the_child_gets_helpers_of_its_own) {
+  EXPECT_EQ(in_child(helper_comes), 0) << "before the parent has any";
+  for (int n = 0; n < 20; ++n) {
+    ASSERT_TRUE(helper_comes());
+    ASSERT_EQ(in_child(helper_comes), 0) << "while the parent's spin";
+    wait_until_parked();
+    ASSERT_EQ(in_child(helper_comes), 0) << "while the parent's are parked";
+  }
+  EXPECT_EQ(in_child([] { return helper_comes() && in_child(helper_comes) == 0; }), 0);
+  EXPECT_TRUE(helper_comes());
+}
+
+TEST(Fork, while_other_threads_are_in_the_pool) {
+  std::atomic<bool> enough{false};
+  std::vector<std::thread> callers;
+  for (int n = 0; n < 2; ++n)
+    callers.emplace_back([&enough] {
+      while (!enough) helper_comes();
+    });
+  for (int n = 0; n < 50 && !HasFailure(); ++n)
+    EXPECT_EQ(in_child([] { return helper_comes() && call_is_right(2); }), 0);
+  enough = true;
+  for (std::thread& caller : callers) caller.join();
+}
+
+// Static objects are destroyed under the feet of a thread that calls on.
+TEST(Fork, exit_while_another_thread_calls) {
+  for (int n = 0; n < 10; ++n)
+    EXPECT_EQ(in_child([] {
+                std::atomic<int> calls{0};
+                std::thread([&calls] {
+                  for (;; ++calls) call_is_right(2);
+                }).detach();
+                while (calls < 3) std::this_thread::yield();
+                std::exit(0);
+                return false;
+              }),
+              0);
 }
 
 }  // namespace

@@ -43,6 +43,8 @@ typedef struct scaledot_tensor {
   int64_t stride[4]; /* in elements */
 } scaledot_tensor;
 
+typedef void (*scaledot_task)(void* data, int64_t index, int32_t worker);
+
 typedef struct scaledot_options {
   size_t size;        /* sizeof(scaledot_options) */
   const float* scale; /* NULL: 1 / sqrt(head_dim) */
@@ -60,6 +62,10 @@ typedef struct scaledot_options {
   size_t workspace_bytes;
   int32_t threads; /* 0: as many as the process may use */
   int32_t reserved;
+  /* NULL: the library's own threads */
+  void (*parallel_for)(void* context, int64_t count, int32_t threads, scaledot_task task,
+                       void* data);
+  void* parallel_for_context;
 } scaledot_options;
 
 typedef struct scaledot_outputs {

@@ -63,6 +63,20 @@ struct Window {
   Index right = unlimited;
 };
 
+// A loop of the caller's own, for a program that has its threads already. run() calls
+// task(data, index, worker) exactly once for each index in [0, count), in any order and on any
+// threads, and returns when all of these calls have returned and what they wrote can be seen. Each
+// worker is at least 0 and less than `threads`, and no two calls at the same time have the same
+// one: it says which part of the scratch memory a task may use. A task neither throws nor waits for
+// another, so run() may make all calls itself; it must not throw either. If it breaks these rules,
+// the result is undefined. `context` is the caller's and is passed on.
+struct ParallelFor {
+  using Task = void (*)(void* data, Index index, int worker);
+
+  void (*run)(void* context, Index count, int threads, Task task, void* data) = nullptr;
+  void* context = nullptr;
+};
+
 struct Options {
   // Multiplies query . key. Any finite number, 0 and negative included, whose product with log2(e)
   // is finite. 1 / sqrt(head_dim) if unset (1 if head_dim is 0).
@@ -81,11 +95,15 @@ struct Options {
   // `keys` in Causal and Window means this length.
   std::optional<std::span<const Index>> key_lengths = {};
   Arithmetic arithmetic = Arithmetic::automatic;
-  // Threads to use, this one included, up to 65536; 0: SCALEDOT_THREADS, or as many as the process
-  // may run on.
+  // Threads to use, this one included, up to 65536; 0: SCALEDOT_THREADS, or one for each processor
+  // that the process may use by its affinity mask and its cgroups, as they were at its first call.
   int threads = 0;
   // Scratch memory of at least workspace_bytes(), then nothing is allocated. Any alignment.
   std::span<std::byte> workspace = {};
+  // If it has a run(), each step of the work that takes more than one thread goes through that, a
+  // few of them a call, with at most `threads` workers. The library then uses no threads of its
+  // own.
+  ParallelFor parallel_for = {};
 };
 
 // Where the results go. Strides are free, but no element may lie in two places of the tensor
