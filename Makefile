@@ -2,8 +2,8 @@
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
 
-.PHONY: build demo test test-large bench clang asan tsan neon aarch64 fuzz format check-format \
-        clean help
+.PHONY: build demo test test-large bench bench-peers clang asan tsan neon aarch64 fuzz \
+        format check-format clean help
 .NOTPARALLEL:
 
 # Configures preset $(1) and builds the targets $(2), all if none are named.
@@ -35,6 +35,11 @@ bench:         ## the benchmark list, beside the peak of this processor: a table
 	$(install) build
 	$(call preset,release,scaledot_bench)
 	@bench/run $(BENCH)
+
+bench-peers:   ## the same work by PyTorch (3 GB to download), ONNX Runtime, OpenVINO, JAX and ours
+	$(install) build
+	$(call preset,release,scaledot_peers)
+	@bench/peers/run $(PEERS)
 
 clang:         ## the tests, built by clang
 asan:          ## the tests, under AddressSanitizer and UndefinedBehaviorSanitizer

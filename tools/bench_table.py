@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Turns bench/results/*.json into the README's table, between its two markers.
+"""Turns bench/results/*.json into the README's tables, between its two markers.
 
-    tools/bench_table.py            prints the table
-    tools/bench_table.py --write    puts it into README.md
-    tools/bench_table.py --check    fails if README.md has another table
+    tools/bench_table.py            prints the tables
+    tools/bench_table.py --write    puts them into README.md
+    tools/bench_table.py --check    fails if README.md has others
 """
 
 import argparse
@@ -13,6 +13,8 @@ import sys
 import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT / "bench" / "peers"))
+import peers_table  # noqa: E402
 BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
 NOTE = ("Percent of the processor's peak of f32 multiply-adds on as many threads, measured between "
         "the repetitions: the median of at least ten, warm cache. Causal counts the pairs that are "
@@ -57,13 +59,19 @@ def lines(rows):
 
 
 def table(directory):
-    parts = []
+    """`make bench`'s results, then those of `make bench-peers`, each kind with its note."""
+    alone, beside = [], []
     for path in sorted(directory.glob("*.json")):
         results = json.loads(path.read_text())
-        parts += [heading(results), "", *lines(results["rows"]), ""]
-    if not parts:
+        if "peers" in results:
+            beside += [wrapped(peers_table.about(results)), "", *peers_table.lines(results), ""]
+        else:
+            alone += [heading(results), "", *lines(results["rows"]), ""]
+    if not alone and not beside:
         sys.exit(f"no results in {directory}; run `make bench` first")
-    return "\n".join(parts + [wrapped(NOTE)])
+    alone += [wrapped(NOTE)] if alone else []
+    beside += [wrapped(peers_table.NOTE)] if beside else []
+    return "\n".join(alone + [""] * bool(alone and beside) + beside)
 
 
 def main():
@@ -71,8 +79,8 @@ def main():
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "bench" / "results")
     parser.add_argument("--readme", type=pathlib.Path, default=ROOT / "README.md")
     action = parser.add_mutually_exclusive_group()
-    action.add_argument("--write", action="store_true", help="put the table into the README")
-    action.add_argument("--check", action="store_true", help="fail if the README has another")
+    action.add_argument("--write", action="store_true", help="put the tables into the README")
+    action.add_argument("--check", action="store_true", help="fail if the README has others")
     arguments = parser.parse_args()
     made = table(arguments.results)
     if not arguments.write and not arguments.check:
@@ -86,7 +94,7 @@ def main():
     if arguments.write:
         arguments.readme.write_text(wanted)
     elif text != wanted:
-        sys.exit(f"{arguments.readme} has another table; run tools/bench_table.py --write")
+        sys.exit(f"{arguments.readme} has other tables; run tools/bench_table.py --write")
 
 
 if __name__ == "__main__":
