@@ -113,11 +113,13 @@ void swap_bytes(Array& array) {
 
 std::string shape_text(const std::vector<Index>& extents) {
   constexpr std::size_t most = 8;
-  std::string text;
-  for (std::size_t axis = 0; axis < std::min(extents.size(), most); ++axis)
-    text += (axis == 0 ? "[" : ", ") + std::to_string(extents[axis]);
-  if (extents.empty()) text = "[";
-  return text + (extents.size() > most ? ", ...]" : "]");
+  std::string text = "[";
+  for (std::size_t axis = 0; axis < std::min(extents.size(), most); ++axis) {
+    if (axis > 0) text += ", ";
+    text += std::to_string(extents[axis]);
+  }
+  text += extents.size() > most ? ", ...]" : "]";
+  return text;
 }
 
 }  // namespace scaledot::cli

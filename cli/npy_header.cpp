@@ -140,14 +140,18 @@ NpyHeader parse_npy_header(std::string_view header_text) {
 }
 
 std::string npy_header_of(Element element, const std::vector<Index>& extents) {
-  std::string code;
+  std::string_view code;
   for (const TypeCode& known : types)
     if (known.element == element) code = known.code;
-  std::string text = "{'descr': '" + std::string(element == Element::boolean ? "|" : "<") + code +
-                     "', 'fortran_order': False, 'shape': (";
-  for (const Index extent : extents) text += std::to_string(extent) + ", ";
-  // Python's tuple of one is (3,); of several the last comma goes.
-  if (!extents.empty()) text.resize(text.size() - (extents.size() == 1 ? 1 : 2));
+  std::string text = "{'descr': '";
+  text += element == Element::boolean ? '|' : '<';
+  text += code;
+  text += "', 'fortran_order': False, 'shape': (";
+  for (std::size_t axis = 0; axis < extents.size(); ++axis) {
+    if (axis > 0) text += ", ";
+    text += std::to_string(extents[axis]);
+  }
+  if (extents.size() == 1) text += ',';  // Python's tuple of one
   text += "), }";
 
   constexpr std::size_t start = 10, alignment = 64;  // magic, version and length; of the data

@@ -236,7 +236,10 @@ SafetensorsHeader parse_safetensors_header(std::string_view text, std::uint64_t 
 std::string text_of(const SafetensorsHeader& header) try {
   std::string text = "{";
   const auto add = [&text](const std::string& key, const Json& value) {
-    text += (text.size() > 1 ? "," : "") + Json(key).dump() + ":" + value.dump();
+    if (text.size() > 1) text += ',';
+    text += Json(key).dump();
+    text += ':';
+    text += value.dump();
   };
   if (!header.metadata.empty()) add("__metadata__", header.metadata);
   for (const Stored& tensor : header.tensors)

@@ -44,7 +44,8 @@ std::string terminal_text(const HeatMap& map, const Labels& labels, Ink ink) {
 
   std::string text = map.title + "\n";
   for (const std::string& fact : map.facts) text += fact + "\n";
-  text += "\n" + std::string(static_cast<std::size_t>(margin), ' ');
+  text += '\n';
+  text.append(static_cast<std::size_t>(margin), ' ');
   for (std::size_t j = 0; j < widths.size(); ++j) text += aligned(labels.columns[j], widths[j]);
   text += "\n";
   for (std::size_t i = 0; i < map.weights.rows; ++i) {
