@@ -8,20 +8,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "failure.hpp"
+#include "real_path.hpp"
 
 namespace scaledot::cli {
 
 namespace {
-
-std::string without_links(const std::string& path) {
-  std::error_code error;
-  const std::filesystem::path real = std::filesystem::weakly_canonical(path, error);
-  return error ? path : real.string();
-}
 
 [[noreturn]] void cannot_write(int error) { fail_with_errno("cannot be written", error); }
 
@@ -37,7 +31,7 @@ mode_t mode_for(const std::string& path) {
 }  // namespace
 
 PendingFile::PendingFile(const std::string& path)
-    : path_(without_links(path)), temporary_(path_ + ".XXXXXX") {
+    : path_(real_path(path)), temporary_(path_ + ".XXXXXX") {
   descriptor_ = ::mkostemp(temporary_.data(), O_CLOEXEC);
   if (descriptor_ < 0) cannot_write(errno);
 }
@@ -72,12 +66,14 @@ void PendingFile::commit() {
 }
 
 void check_writable(const std::string& path) {
-  const std::string real = without_links(path);
+  const std::string real = real_path(path);
   struct stat facts;
   if (::stat(real.c_str(), &facts) == 0) {
     if (S_ISDIR(facts.st_mode)) cannot_write(EISDIR);
     if (!S_ISREG(facts.st_mode)) fail("is not a regular file");
     if (::access(real.c_str(), W_OK) != 0) cannot_write(errno);
+  } else if (errno != ENOENT) {
+    cannot_write(errno);  // links that lead in a circle, for one
   }
   const std::string folder = std::filesystem::path(real).parent_path().string();
   if (::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) cannot_write(errno);

@@ -10,7 +10,7 @@ namespace scaledot::cli {
 
 class PendingFile {
  public:
-  // `path` may exist; a link is followed.
+  // `path` may exist; a link is followed, also one whose target does not exist yet.
   explicit PendingFile(const std::string& path);
   ~PendingFile();  // removes the temporary file unless commit() was called
   PendingFile(PendingFile&& other) noexcept;

@@ -17,6 +17,7 @@
 #include "npy.hpp"
 #include "npz.hpp"
 #include "pending_file.hpp"
+#include "real_path.hpp"
 #include "safetensors.hpp"
 
 namespace scaledot::cli {
@@ -30,13 +31,6 @@ struct Ending {
 constexpr std::array endings{Ending{".npz", Format::npz},
                              Ending{".safetensors", Format::safetensors},
                              Ending{".npy", Format::npy}};
-
-// One path for one file, whichever way it is written.
-std::string real_path(const std::string& path) {
-  std::error_code error;
-  const auto real = std::filesystem::weakly_canonical(path, error);
-  return error ? path : real.string();
-}
 
 // A place for a tensor: a file, and the name there.
 using Place = std::pair<std::string, std::string>;

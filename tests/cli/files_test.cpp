@@ -167,6 +167,22 @@ TEST(Files, AReplacedFileKeepsItsModeAndItsLinks) {
   EXPECT_EQ(numbers_of<float>(read(folder.path("real.npy"))), std::vector<float>{1});
 }
 
+TEST(Files, ALinkIsFollowedToATargetThatIsMissing) {
+  const Folder folder;
+  const Array array = array_of(Element::f32, {}, little(1.0f));
+  std::filesystem::create_directory(folder.path("runs"));
+  const auto link = [&folder](const char* target, const char* name) {
+    ASSERT_EQ(::symlink(target, folder.path(name).c_str()), 0);
+  };
+  link("runs/second.npy", "first.npy");
+  link("third.npy", "runs/second.npy");
+  write_arrays({{{"output", folder.path("first.npy")}, &array}});
+  EXPECT_EQ(numbers_of<float>(read(folder.path("runs/third.npy"))), std::vector<float>{1});
+  for (const char* name : {"first.npy", "runs/second.npy"})
+    EXPECT_TRUE(std::filesystem::is_symlink(folder.path(name))) << name;
+  EXPECT_EQ(folder.names(), (Names{"first.npy", "runs"}));
+}
+
 std::string target_fault(const std::vector<Argument>& targets,
                          const std::vector<Argument>& inputs) {
   try {
@@ -191,6 +207,13 @@ TEST(Files, APlaceIsForOneTensor) {
   EXPECT_EQ(
       target_fault({{"output", folder.path("no/x.npy")}}, {}),
       "output: '" + folder.path("no/x.npy") + "' cannot be written: No such file or directory");
+  ASSERT_EQ(::symlink("x.npy", folder.path("link.npy").c_str()), 0);  // x.npy does not exist
+  EXPECT_EQ(target_fault({{"output", x}, {"lse", folder.path("link.npy")}}, {}),
+            "lse: '" + folder.path("link.npy") + "' is where output lies");
+  ASSERT_EQ(::symlink("circle.npy", folder.path("circle.npy").c_str()), 0);
+  EXPECT_EQ(target_fault({{"output", folder.path("circle.npy")}}, {}),
+            "output: '" + folder.path("circle.npy") +
+                "' cannot be written: Too many levels of symbolic links");
   std::filesystem::create_directory(x);
   EXPECT_EQ(target_fault({{"output", x}}, {}),
             "output: '" + x + "' cannot be written: Is a directory");
