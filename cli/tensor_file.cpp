@@ -32,6 +32,12 @@ constexpr std::array endings{Ending{".npz", Format::npz},
                              Ending{".safetensors", Format::safetensors},
                              Ending{".npy", Format::npy}};
 
+std::string in_small_letters(std::string text) {
+  for (char& letter : text)
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  return text;
+}
+
 // A place for a tensor: a file, and the name there.
 using Place = std::pair<std::string, std::string>;
 
@@ -99,10 +105,11 @@ PendingFile pending(const Group& group) {
 }  // namespace
 
 TensorName parse_tensor_name(const std::string& text) {
+  const std::string small = in_small_letters(text);
   std::optional<TensorName> named;
   std::size_t first = std::string::npos;
   for (const Ending& ending : endings) {
-    const std::size_t at = text.find(std::string(ending.text) + ":");
+    const std::size_t at = small.find(std::string(ending.text) + ":");
     if (at >= first || at == std::string::npos) continue;
     first = at;
     const std::size_t end = at + ending.text.size();
@@ -110,7 +117,7 @@ TensorName parse_tensor_name(const std::string& text) {
   }
   if (!named)
     for (const Ending& ending : endings)
-      if (text.ends_with(ending.text)) named = {text, ending.format, ""};
+      if (small.ends_with(ending.text)) named = {text, ending.format, ""};
   if (!named) refuse("is not named .npy, .npz or .safetensors");
   const bool has_colon = named->path.size() < text.size();
   if (has_colon && named->format == Format::npy)

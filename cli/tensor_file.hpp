@@ -17,8 +17,8 @@ struct TensorName {
   std::string name;  // empty if none is given
 };
 
-// Refuses any other ending. A path may hold colons: the name begins after the first ".npz:" or
-// ".safetensors:".
+// Refuses any other ending; capitals in it do not matter. A path may hold colons: the name begins
+// after the first ".npz:" or ".safetensors:".
 TensorName parse_tensor_name(const std::string& text);
 
 // An array, and for which argument it is: "query".

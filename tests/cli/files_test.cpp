@@ -47,11 +47,14 @@ TEST(TensorName, TheNameBeginsAfterTheEnding) {
   expect("a.npz:x.npy", "a.npz", Format::npz, "x");
   expect("a.safetensors:layer.0:key", "a.safetensors", Format::safetensors, "layer.0:key");
   expect("a.safetensors:b.npz:c", "a.safetensors", Format::safetensors, "b.npz:c");
+  expect("A.NPY", "A.NPY", Format::npy, "");
+  expect("A.Npz:B.NPZ:C", "A.Npz", Format::npz, "B.NPZ:C");
+  expect("A.SAFETENSORS:B", "A.SAFETENSORS", Format::safetensors, "B");
 }
 
 TEST(TensorName, OtherEndingsAreRefused) {
   const std::string expected = "is not named .npy, .npz or .safetensors";
-  for (const char* text : {"", "a", "a.npy.txt", "a.bin:x", "a.npz2", "npy", "a.NPY"})
+  for (const char* text : {"", "a", "a.npy.txt", "a.bin:x", "a.npz2", "npy"})
     EXPECT_EQ(name_fault(text), expected) << text;
   EXPECT_EQ(name_fault("a.npy:x"), "names a tensor in a .npy file, which holds one without a name");
   EXPECT_EQ(name_fault("a.npz:"), "has no name after the colon");
