@@ -47,6 +47,18 @@ Place place_of(const Argument& argument) {
   return {real_path(name.path), name.name.empty() ? argument.argument : name.name};
 }
 
+// Whether unpacking an archive with such an entry writes outside the folder it is unpacked in.
+bool leaves_folder(const std::string& name) {
+  const std::string path = '/' + name + '/';
+  return name.starts_with('/') || path.find("/../") != std::string::npos;
+}
+
+void check_target(const TensorName& name) {
+  if (name.format == Format::npz && leaves_folder(name.name))
+    refuse("has a name that begins with / or has .. in it, which unpacking would write elsewhere");
+  check_writable(name.path);
+}
+
 // Lets a failure go on, with what it is about before its message.
 [[noreturn]] void rethrow(Failure& failure, const Argument& about) {
   failure.message = about.argument + ": " + in_quotes(about.text) + " " + failure.message;
@@ -149,7 +161,7 @@ void check_targets(const std::vector<Argument>& targets, const std::vector<Argum
   for (const Argument& target : targets) try {
       const auto [at, is_free] = taken.emplace(place_of(target), target.argument);
       if (!is_free) refuse("is where " + at->second + " lies");
-      check_writable(parse_tensor_name(target.text).path);
+      check_target(parse_tensor_name(target.text));
     } catch (Failure& failure) {
       rethrow(failure, target);
     }

@@ -222,5 +222,19 @@ TEST(Files, APlaceIsForOneTensor) {
             "output: '" + x + "' cannot be written: Is a directory");
 }
 
+TEST(Files, AnArchiveGetsNoNameThatLeavesItsFolder) {
+  const Folder folder;
+  const std::string file = folder.path("x.npz:");
+  for (const char* name : {"/x", "../x", "a/../../x", "a/.."})
+    EXPECT_EQ(target_fault({{"output", file + name}}, {}),
+              "output: '" + file + name + "' has a name that begins with / or has .. in it, " +
+                  "which unpacking would write elsewhere");
+  for (const char* name : {"a/x", "..x", "a../x", "a..b", "./x"})
+    EXPECT_EQ(target_fault({{"output", file + name}}, {}), "") << name;
+  // What an archive holds already may be read, and other formats do not unpack.
+  EXPECT_EQ(target_fault({{"output", file + "x"}}, {{"query", file + "../x"}}), "");
+  EXPECT_EQ(target_fault({{"output", folder.path("x.safetensors:../x")}}, {}), "");
+}
+
 }  // namespace
 }  // namespace scaledot::cli::tests
