@@ -1,8 +1,7 @@
-#include <charconv>
 #include <map>
-#include <system_error>
 
 #include "attend.hpp"
+#include "option_text.hpp"
 
 namespace scaledot::cli {
 
@@ -24,26 +23,34 @@ void add_files(CLI::App& attend, AttendArguments& arguments) {
   add("--key-lengths", arguments.key_lengths, "Integers, one a batch entry: how many keys it has");
 }
 
-// Two counts with a comma between them.
-Window parse_window(const std::string& text) {
-  Window window;
-  const char* const end = text.data() + text.size();
-  const auto left = std::from_chars(text.data(), end, window.left);
-  const bool has_comma = left.ec == std::errc() && left.ptr != end && *left.ptr == ',';
-  const auto right = std::from_chars(has_comma ? left.ptr + 1 : end, end, window.right);
-  if (!has_comma || right.ec != std::errc() || right.ptr != end)
-    refuse("window is " + in_quotes(text) + ", expected LEFT,RIGHT");
-  return window;
+void add_numbers(CLI::App& attend, Options& options) {
+  const auto add = [&attend](const std::string& name, const char* type, const char* meaning,
+                             const auto& take) {
+    attend
+        .add_option_function<std::string>(
+            name, [name, take](const std::string& text) { take(name, text); }, meaning)
+        ->type_name(type);
+  };
+  add("--scale", "X", "Multiplies query . key [1 / sqrt(head_dim)]",
+      [&options](const std::string& name, const std::string& text) {
+        options.scale = parse_number(name, text);
+      });
+  add("--softcap", "X", "Logits become X * tanh(logit / X); 0 is off",
+      [&options](const std::string& name, const std::string& text) {
+        options.softcap = parse_number(name, text);
+      });
+  add("--window", "LEFT,RIGHT",
+      "Keys seen to both sides of the diagonal, both ends included; -1 is unlimited",
+      [&options](const std::string& name, const std::string& text) {
+        options.window = parse_window(name, text);
+      });
+  add("--threads", "N", "0: one a core",
+      [&options](const std::string& name, const std::string& text) {
+        options.threads = static_cast<int>(parse_count(name, text, 0, 65536));
+      });
 }
 
-void add_options(CLI::App& attend, Options& options) {
-  attend
-      .add_option_function<float>(
-          "--scale", [&options](float scale) { options.scale = scale; },
-          "Multiplies query . key [1 / sqrt(head_dim)]")
-      ->type_name("X");
-  attend.add_option("--softcap", options.softcap, "Logits become X * tanh(logit / X); 0 is off")
-      ->type_name("X");
+void add_choices(CLI::App& attend, Options& options) {
   using Causals = std::map<std::string, Causal>;
   const Causals causals{
       {"off", Causal::off}, {"top_left", Causal::top_left}, {"bottom_right", Causal::bottom_right}};
@@ -54,11 +61,6 @@ void add_options(CLI::App& attend, Options& options) {
           "Which diagonal a query may not look beyond")
       ->type_name("off|top_left|bottom_right")
       ->check(CLI::IsMember(causals).description(""));
-  attend
-      .add_option_function<std::string>(
-          "--window", [&options](const std::string& text) { options.window = parse_window(text); },
-          "Keys seen to both sides of the diagonal, both ends included; -1 is unlimited")
-      ->type_name("LEFT,RIGHT");
   using Arithmetics = std::map<std::string, Arithmetic>;
   const Arithmetics arithmetics{
       {"automatic", Arithmetic::automatic}, {"f32", Arithmetic::f32}, {"bf16", Arithmetic::bf16}};
@@ -71,7 +73,6 @@ void add_options(CLI::App& attend, Options& options) {
           "How sums and products are rounded")
       ->type_name("automatic|f32|bf16")
       ->check(CLI::IsMember(arithmetics).description(""));
-  attend.add_option("--threads", options.threads, "0: one a core")->type_name("N");
 }
 
 }  // namespace
@@ -79,7 +80,8 @@ void add_options(CLI::App& attend, Options& options) {
 CLI::App* add_attend(CLI::App& app, AttendArguments& arguments) {
   CLI::App* attend = app.add_subcommand("attend", "Compute attention on tensors in files");
   add_files(*attend, arguments);
-  add_options(*attend, arguments.options);
+  add_numbers(*attend, arguments.options);
+  add_choices(*attend, arguments.options);
   attend->add_flag("--json", arguments.json, "Print JSON")->disable_flag_override();
   attend->footer(
       "FILE is file.npy, file.npz:name or file.safetensors:name. The types are f32, f16 and bf16;\n"

@@ -3,12 +3,12 @@
 #include <cstdio>
 #include <map>
 #include <string>
-#include <utility>
 
 #include "failure.hpp"
 #include "in_use.hpp"
 #include "measure/measure.hpp"
 #include "measure/report.hpp"
+#include "option_text.hpp"
 #include "progress.hpp"
 
 namespace scaledot::cli {
@@ -44,17 +44,23 @@ void print(const Shape& shape, const Result& result, const std::string& isa) {
 void add_extents(CLI::App& bench, Shape& shape) {
   constexpr Index most = Index{1} << 60;  // no sum of two overflows
   const auto add = [&bench](const char* name, Index& value, const char* meaning) {
-    return bench.add_option(name, value, meaning)
-        ->type_name("N")
-        ->check(CLI::Range(Index{0}, most).description(""));
+    return bench
+        .add_option_function<std::string>(
+            name,
+            [&value, name](const std::string& text) { value = parse_count(name, text, 0, most); },
+            meaning)
+        ->type_name("N");
   };
-  add("--batch", shape.batch, "Batch entries")->capture_default_str();
-  add("--heads", shape.heads, "Query heads")->capture_default_str();
+  const auto add_with_default = [&add](const char* name, Index& value, const char* meaning) {
+    add(name, value, meaning)->default_str(std::to_string(value));
+  };
+  add_with_default("--batch", shape.batch, "Batch entries");
+  add_with_default("--heads", shape.heads, "Query heads");
   CLI::Option* key_heads =
       add("--key-heads", shape.key_heads, "Key heads, as --heads if not given");
-  add("--queries", shape.queries, "Queries")->capture_default_str();
-  add("--keys", shape.keys, "Keys")->capture_default_str();
-  add("--head-dim", shape.head_dim, "Length of a query and key row")->capture_default_str();
+  add_with_default("--queries", shape.queries, "Queries");
+  add_with_default("--keys", shape.keys, "Keys");
+  add_with_default("--head-dim", shape.head_dim, "Length of a query and key row");
   CLI::Option* value_dim =
       add("--value-dim", shape.value_dim, "Length of a value row, as --head-dim if not given");
   bench.parse_complete_callback([&shape, key_heads, value_dim] {
@@ -93,22 +99,21 @@ void add_choices(CLI::App& bench, Shape& shape) {
 }
 
 void add_counts(CLI::App& bench, Shape& shape) {
-  using Ends = std::pair<Index, Index>;
   bench
-      .add_option_function<Ends>(
+      .add_option_function<std::string>(
           "--window",
-          [&shape](const Ends& ends) {
-            shape.window = {ends.first, ends.second};
-          },
+          [&shape](const std::string& text) { shape.window = parse_window("--window", text); },
           "Keys seen to both sides of the diagonal, both ends included; -1 is unlimited")
-      ->type_name("LEFT,RIGHT")
-      ->delimiter(',');
+      ->type_name("LEFT,RIGHT");
   bench
-      .add_option_function<int>(
-          "--threads", [&shape](int threads) { shape.threads = threads_in_use(threads); },
+      .add_option_function<std::string>(
+          "--threads",
+          [&shape](const std::string& text) {
+            shape.threads =
+                threads_in_use(static_cast<int>(parse_count("--threads", text, 0, 4096)));
+          },
           "0: one a core")
       ->type_name("N")
-      ->check(CLI::Range(0, 4096).description(""))
       ->default_str("1");
 }
 

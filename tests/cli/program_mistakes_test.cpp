@@ -88,22 +88,47 @@ INSTANTIATE_TEST_SUITE_P(
     Options, Mistaken,
     testing::Values(
         with({"--scale", "nan"}, "scale is nan"), with({"--scale", "inf"}, "scale is inf"),
-        with({"--scale=-inf"}, "scale is -inf"), with({"--scale", "1e40"}, "scale"),
-        with({"--scale", "3e38"}, "scale is 3"), with({"--scale", "half"}, "half"),
+        with({"--scale=-inf"}, "scale is -inf"),
+        with({"--scale", "1e39"}, "--scale is '1e39', expected a number in f32's range"),
+        with({"--scale=-1e400"}, "--scale is '-1e400', expected a number in f32's range"),
+        with({"--scale", "3e38"}, "scale is 3"),
+        with({"--scale", "half"}, "--scale is 'half', expected a number"),
         with({"--scale", "1.5x"}, "1.5x"), with({"--scale", ""}, "--scale"),
         with({"--scale"}, "--scale"), with({"--softcap", "-1"}, "softcap is -1"),
         with({"--softcap", "nan"}, "softcap is nan"), with({"--softcap", "inf"}, "softcap is inf"),
-        with({"--softcap", "1,5"}, "1,5"), with({"--causal", "left"}, "left"),
-        with({"--causal", "left"}, "top_left"), with({"--causal", "1"}, "bottom_right"),
-        with({"--arithmetic", "f64"}, "automatic"),
+        with({"--softcap", "1,5"}, "--softcap is '1,5', expected a number"),
+        with({"--causal", "left"}, "left"), with({"--causal", "left"}, "top_left"),
+        with({"--causal", "1"}, "bottom_right"), with({"--arithmetic", "f64"}, "automatic"),
         with({"--arithmetic", "bf16"}, "query is f32, expected bf16"),
         with({"--window", "1"}, "LEFT,RIGHT"), with({"--window", "1,2,3"}, "1,2,3"),
         with({"--window", "1,2x"}, "1,2x"), with({"--window=1.5,2"}, "1.5,2"),
-        with({"--window", "99999999999999999999,1"}, "LEFT,RIGHT"),
+        with({"--window", "99999999999999999999,0"},
+             "--window is '99999999999999999999,0', which is out of range"),
+        with({"--window", "0,99999999999999999999"}, "which is out of range"),
+        with({"--window", "99999999999999999999"}, "expected LEFT,RIGHT"),
         with({"--window", "-2,1"}, "window.left is -2"),
         with({"--window=1,-3"}, "window.right is -3"), with({"--window"}, "--window"),
-        with({"--threads", "-1"}, "threads is -1"), with({"--threads", "1.5"}, "1.5"),
-        with({"--threads", "99999999999"}, "99999999999"), with({"--threads", "two"}, "two")));
+        with({"--threads", "-1"}, "--threads is '-1', expected a whole number from 0 to 65536"),
+        with({"--threads", "1.5"}, "--threads is '1.5'"),
+        with({"--threads", "65537"}, "--threads is '65537'"),
+        with({"--threads", "99999999999999999999"}, "--threads is '99999999999999999999'"),
+        with({"--threads", "two"}, "--threads is 'two'")));
+
+Mistake of_bench(const Words& words, const std::string& message) {
+  Words all{"bench"};
+  all.insert(all.end(), words.begin(), words.end());
+  return {all, message};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Bench, Mistaken,
+    testing::Values(of_bench({"--heads", "many"},
+                             "--heads is 'many', expected a whole number from 0"),
+                    of_bench({"--keys", "-1"}, "--keys is '-1', expected a whole number from 0"),
+                    of_bench({"--window", "3"}, "--window is '3', expected LEFT,RIGHT"),
+                    of_bench({"--window", "-2,1"}, "window.left is -2"),
+                    of_bench({"--threads", "two"}, "--threads is 'two', expected"),
+                    of_bench({"--head-dim", "1e3"}, "--head-dim is '1e3', expected")));
 
 INSTANTIATE_TEST_SUITE_P(
     Tensors, Mistaken,
