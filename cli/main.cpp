@@ -6,6 +6,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "attend.hpp"
 #include "bench.hpp"
@@ -32,6 +33,17 @@ void refuse_empty(int argc, char** argv) {
                             " is empty");
 }
 
+// What CLI11 says, or what it does not: which word is no command.
+std::string message_of(const CLI::ParseError& error, const CLI::App& app) {
+  if (!app.get_subcommands().empty()) return error.what();
+  const std::vector<std::string> words = app.remaining();
+  std::string message = words.empty() ? "no command" : scaledot::cli::in_quotes(words.front());
+  message += words.empty() ? ", expected " : " is no command, expected ";
+  for (const CLI::App* command : app.get_subcommands(nullptr))
+    message += command->get_name() + ", ";
+  return message + "or --help";
+}
+
 int run(int argc, char** argv) {
   refuse_empty(argc, argv);
   CLI::App app("Scaled dot-product attention: softmax(scale * query . key^T + bias) . value",
@@ -53,7 +65,7 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version
-    return report(ExitCode::mistake, error.what());
+    return report(ExitCode::mistake, message_of(error, app));
   }
   if (attend_command->parsed()) return static_cast<int>(run_attend(attend));
   if (bench_command->parsed()) return run_bench(bench);

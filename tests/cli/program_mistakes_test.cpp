@@ -76,7 +76,10 @@ Mistake of(const std::string& query, const std::string& key, const std::string& 
 
 INSTANTIATE_TEST_SUITE_P(
     Commands, Mistaken,
-    testing::Values(Mistake{{}, "subcommand"}, Mistake{{"attention"}, "subcommand"},
+    testing::Values(Mistake{{}, "no command, expected attend, bench, info, or --help"},
+                    Mistake{{"attention"}, "'attention' is no command, expected attend, bench"},
+                    Mistake{{"--nonsense", "more"}, "'--nonsense' is no command"},
+                    Mistake{{"--json", "info"}, "--json"}, Mistake{{"info", "attend"}, "attend"},
                     Mistake{{"attend"}, "--query"}, Mistake{{"info", "more"}, "more"},
                     Mistake{{"info"}, "SCALEDOT_ISA", 2, {"SCALEDOT_ISA=sse2"}},
                     Mistake{attend_words(), "SCALEDOT_ISA", 2, {"SCALEDOT_ISA=sse2"}},
