@@ -125,6 +125,10 @@ CLI::App* add_bench(CLI::App& app, BenchArguments& arguments) {
   add_choices(*bench, arguments.shape);
   add_counts(*bench, arguments.shape);
   bench->add_flag("--json", arguments.json, "Print JSON")->disable_flag_override();
+  bench->footer(
+      "Example: one new token of a model with grouped heads\n"
+      "  scaledot bench --heads 32 --key-heads 8 --queries 1 --keys 4096 --head-dim 128 --dtype "
+      "f16");
   return bench;
 }
 

@@ -61,6 +61,11 @@ Status check_environment() {
 CLI::App* add_info(CLI::App& app, InfoArguments& arguments) {
   CLI::App* info = app.add_subcommand("info", "Say what scaledot found on this machine");
   info->add_flag("--json", arguments.json, "Print JSON")->disable_flag_override();
+  info->footer(
+      "SCALEDOT_ISA chooses an instruction set, for every command.\n"
+      "\n"
+      "Example: what is there without AVX-512\n"
+      "  SCALEDOT_ISA=avx2 scaledot info");
   return info;
 }
 

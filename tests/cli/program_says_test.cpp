@@ -36,6 +36,41 @@ TEST(ProgramSays, AnExampleThatWorks) {
   EXPECT_EQ(folder.names(), (Words{"k.npy", "out.npy", "q.npy", "v.npy"}));
 }
 
+// What follows the last "scaledot " of a text: the words of its example, `\` and line ends left
+// out.
+Words example_in(const std::string& help) {
+  std::istringstream text(help.substr(help.rfind("  ", help.rfind("scaledot "))));
+  Words words;
+  for (std::string word; text >> word;)
+    if (word != "\\" && word != "scaledot") words.push_back(word);
+  return words;
+}
+
+TEST(ProgramSays, AnExampleOfEachCommand) {
+  const Folder folder;
+  const Example example(Element::f32, 2);
+  save(folder, "qkv.npz:q", example.query);
+  save(folder, "qkv.npz:k", example.key);
+  save(folder, "qkv.npz:v", example.value);
+  for (const char* command : {"attend", "bench", "info"}) {
+    const Ran help = run(folder, {{command, "--help"}});
+    EXPECT_EQ(help.code, 0);
+    Words words = example_in(help.output), environment;
+    while (!words.empty() && words.front().find('=') != std::string::npos) {
+      environment.push_back("SCALEDOT_ISA=scalar");  // the named one may not be usable here
+      words.erase(words.begin());
+    }
+    ASSERT_FALSE(words.empty()) << help.output;
+    EXPECT_EQ(words.front(), command) << help.output;
+    // A measurement takes its time: here it is enough that its options are understood.
+    const bool is_bench = words.front() == std::string("bench");
+    if (is_bench) environment = {"SCALEDOT_ISA=none"};
+    const Ran ran = run(folder, {words, environment});
+    EXPECT_EQ(ran.code, is_bench ? 2 : 0) << ran.errors;
+    EXPECT_EQ(ran.errors.find("SCALEDOT_ISA") != std::string::npos, is_bench) << ran.errors;
+  }
+}
+
 TEST(ProgramSays, EachOptionInItsHelp) {
   const Ran ran = run(Folder(), {{"attend", "--help"}});
   EXPECT_EQ(ran.code, 0);
