@@ -1,4 +1,5 @@
 // A Status in one sentence, for a person.
+#include <cmath>
 #include <cstdio>
 
 #include "scaledot/attention.hpp"
@@ -22,14 +23,27 @@ std::string type_name(Index number) {
   return number >= 0 && number < 4 ? names[number] : "of unknown type " + text(number);
 }
 
+// The types that a tensor may have; status.expected is but the nearest.
+std::string expected_types(const Status& status) {
+  const std::string name = status.argument;
+  if (*status.other != '\0') return type_name(status.expected) + " for bf16 arithmetic";
+  return name == "mask" ? "boolean" : name == "lse" ? "f32" : "f32, f16 or bf16";
+}
+
+std::string of_softcap(double value) {
+  const std::string found = "softcap is " + text(value);
+  if (!std::isfinite(value) || value < 0)
+    return found + ", expected a finite number: 0, which is off, or a positive one";
+  return found +
+         ", expected one for which softcap * log2(e) and scale / softcap are in f32's range";
+}
+
 std::string of_option(const Status& status) {
   const std::string name = status.argument;
   if (name == "scale")
     return name + " is " + text(status.value) +
            ", expected a finite number whose product with log2(e) is finite";
-  if (name == "softcap")
-    return name + " is " + text(status.value) +
-           ", expected 0 or a positive number near enough to the scale for f32";
+  if (name == "softcap") return of_softcap(status.value);
   if (name == "SCALEDOT_ISA")
     return name + " names no instruction set that this machine and build can run";
   if (name == "SCALEDOT_THREADS") return name + " is not a number from 1 to 65536";
@@ -82,8 +96,7 @@ std::string describe(const Status& status) {
     case Code::overlap:
       return name + " lies in the same memory as " + other;
     case Code::dtype:
-      return name + " is " + type_name(status.got) + ", expected " + type_name(status.expected) +
-             (other.empty() ? "" : " for bf16 arithmetic");
+      return name + " is " + type_name(status.got) + ", expected " + expected_types(status);
     case Code::option:
       return of_option(status);
     case Code::out_of_memory:

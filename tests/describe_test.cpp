@@ -34,7 +34,12 @@ TEST(Describe, tensors) {
   EXPECT_EQ(describe({Code::overlap, "lse", "query"}), "lse lies in the same memory as query");
   EXPECT_EQ(describe({Code::dtype, "mask", "", -1, 0, 3}), "mask is f32, expected boolean");
   EXPECT_EQ(describe({Code::dtype, "key", "", -1, 200, 0}),
-            "key is of unknown type 200, expected f32");
+            "key is of unknown type 200, expected f32, f16 or bf16");
+  EXPECT_EQ(describe({Code::dtype, "mask", "", -1, 200, 0}),
+            "mask is of unknown type 200, expected boolean");
+  EXPECT_EQ(describe({Code::dtype, "lse", "", -1, 1, 0}), "lse is f16, expected f32");
+  EXPECT_EQ(describe({Code::dtype, "bias", "", -1, 3, 0}),
+            "bias is boolean, expected f32, f16 or bf16");
   EXPECT_EQ(describe({Code::dtype, "key", "arithmetic", -1, 1, 2}),
             "key is f16, expected bf16 for bf16 arithmetic");
 }
@@ -44,7 +49,12 @@ TEST(Describe, options) {
   EXPECT_EQ(describe({Code::option, "scale", "", -1, 0, 0, infinity}),
             "scale is inf, expected a finite number whose product with log2(e) is finite");
   EXPECT_EQ(describe({Code::option, "softcap", "", -1, 0, 0, -1.5}),
-            "softcap is -1.5, expected 0 or a positive number near enough to the scale for f32");
+            "softcap is -1.5, expected a finite number: 0, which is off, or a positive one");
+  EXPECT_EQ(describe({Code::option, "softcap", "", -1, 0, 0, infinity}),
+            "softcap is inf, expected a finite number: 0, which is off, or a positive one");
+  EXPECT_EQ(describe({Code::option, "softcap", "", -1, 0, 0, 1e38}),
+            "softcap is 1e+38, expected one for which softcap * log2(e) and scale / softcap are in "
+            "f32's range");
   EXPECT_EQ(describe({Code::option, "causal", "", -1, 3, 0}), "causal is 3, expected 0, 1 or 2");
   EXPECT_EQ(describe({Code::option, "arithmetic", "", -1, 9, 0}),
             "arithmetic is 9, expected 0, 1 or 2");
