@@ -77,6 +77,7 @@ Ink ink_of_stdout() {
 void write_file(const std::string& path, const std::string& text) try {
   cli::PendingFile file(path);
   file.write(std::as_bytes(std::span(text)));
+  file.finish();
   file.commit();
 } catch (const cli::Failure& failure) {
   throw cli::Failure{failure.code, cli::in_quotes(path) + " " + failure.message};
