@@ -15,6 +15,7 @@
 #include "comparison.hpp"
 #include "failure.hpp"
 #include "heat_map.hpp"
+#include "option_text.hpp"
 #include "pending_file.hpp"
 #include "text.hpp"
 #include "vocabulary.hpp"
@@ -30,11 +31,22 @@ struct Arguments {
   std::string vectors = SCALEDOT_WORD_VECTORS;
 };
 
+// A positive number with a reciprocal, which becomes the scale.
+float parse_divisor(const std::string& text) {
+  const float divisor = cli::parse_number("--divisor", text);
+  if (divisor > 0 && std::isnormal(divisor)) return divisor;
+  cli::refuse("--divisor is " + cli::in_quotes(text) + ", expected a positive number" +
+              (divisor > 0 ? " that is finite and at least 1.2e-38" : ""));
+}
+
 void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--english", arguments.english, "The keys and values")->capture_default_str();
   app.add_option("--french", arguments.french, "The queries")->capture_default_str();
-  app.add_option("--divisor", arguments.divisor,
-                 "Of the second map, in place of the spread of the dot products");
+  app.add_option_function<std::string>(
+         "--divisor",
+         [&arguments](const std::string& text) { arguments.divisor = parse_divisor(text); },
+         "Of the second map, in place of the spread of the dot products")
+      ->type_name("X");
   app.add_option("--svg", arguments.svg, "Where the picture goes")->capture_default_str();
   app.add_option("--vectors", arguments.vectors, "The folder with the word vectors")
       ->capture_default_str();

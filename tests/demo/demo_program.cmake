@@ -38,8 +38,15 @@ expect([[result EQUAL 0 AND errors MATCHES "English word 'zorglub' is unknown"]]
 expect([[errors MATCHES "French word 'schtroumpf' is unknown" AND output MATCHES "Divisor 0.1:"]])
 expect([[NOT errors MATCHES "'(open|the|ouvrir|le)'"]])
 
-foreach(wrong "--english;?!" "--divisor;0" "--divisor;nan" "--vectors;${folder}/missing"
-        "--nonsense")
+foreach(wrong "0" "-1" "-0" "1e-40" "inf" "nan" "1e39" "x")
+  demo(--divisor ${wrong})
+  expect([[result EQUAL 2 AND output STREQUAL "" AND NOT EXISTS "${picture}"]])
+  expect([[errors MATCHES "^scaledot_demo: --divisor is '${wrong}', expected [^\n]+\n$"]])
+endforeach()
+demo(--divisor 1e-37)
+expect([[result EQUAL 0 AND EXISTS "${picture}"]])
+
+foreach(wrong "--english;?!" "--vectors;${folder}/missing" "--nonsense")
   demo(${wrong})
   expect([[result EQUAL 2 AND output STREQUAL "" AND errors MATCHES "^scaledot_demo: [^\n]+\n$"]])
   expect([[NOT EXISTS "${picture}"]])
