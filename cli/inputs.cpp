@@ -5,8 +5,9 @@ namespace scaledot::cli {
 namespace {
 
 // A tensor of numbers, f64 rounded.
-Array read_numbers(const Argument& from, Beyond beyond, Notes& notes) {
+Array read_numbers(const Argument& from, Beyond beyond, Inputs& inputs, Notes& notes) {
   Array array = read_array(from);
+  inputs.in_file[from.argument] = array.element;
   if (array.element == Element::f64) f64_to_f32(array, from.argument, beyond, notes);
   if (!dtype_of(array.element))
     refuse(from.argument + " is " + name_of(array.element) + ", expected f32, f16, bf16 or f64");
@@ -43,12 +44,12 @@ std::vector<Argument> inputs_of(const AttendArguments& arguments) {
 
 Inputs read_inputs(const AttendArguments& arguments, Notes& notes) {
   Inputs inputs;
-  inputs.query = read_numbers({"query", arguments.query}, Beyond::infinity, notes);
-  inputs.key = read_numbers({"key", arguments.key}, Beyond::infinity, notes);
-  inputs.value = read_numbers({"value", arguments.value}, Beyond::infinity, notes);
+  inputs.query = read_numbers({"query", arguments.query}, Beyond::infinity, inputs, notes);
+  inputs.key = read_numbers({"key", arguments.key}, Beyond::infinity, inputs, notes);
+  inputs.value = read_numbers({"value", arguments.value}, Beyond::infinity, inputs, notes);
   if (!arguments.mask.empty()) inputs.mask = read_mask({"mask", arguments.mask});
   if (!arguments.bias.empty())
-    inputs.bias = read_numbers({"bias", arguments.bias}, Beyond::largest, notes);
+    inputs.bias = read_numbers({"bias", arguments.bias}, Beyond::largest, inputs, notes);
   if (!arguments.key_lengths.empty())
     inputs.key_lengths = read_lengths({"key_lengths", arguments.key_lengths});
   return inputs;

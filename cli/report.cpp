@@ -14,8 +14,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json json_of(const std::string& file, const Array& array) {
-  return {{"file", file}, {"dtype", name_of(array.element)}, {"shape", array.extents}};
+Json json_of(const std::string& file, const Array& array, Element in_file) {
+  return {{"file", file}, {"dtype", name_of(in_file)}, {"shape", array.extents}};
+}
+
+Json json_of(const std::string& file, const Array& written) {
+  return json_of(file, written, written.element);
 }
 
 float scale_of(const Report& report) {
@@ -40,14 +44,14 @@ const char* name_of(Causal causal) {
 Json json_of(const Report& report) {
   const auto& [arguments, inputs, results, notes, microseconds] = report;
   const Options& options = arguments.options;
-  Json json{{"query", json_of(arguments.query, inputs.query)},
-            {"key", json_of(arguments.key, inputs.key)},
-            {"value", json_of(arguments.value, inputs.value)},
+  Json json{{"query", json_of(arguments.query, inputs.query, inputs.in_file.at("query"))},
+            {"key", json_of(arguments.key, inputs.key, inputs.in_file.at("key"))},
+            {"value", json_of(arguments.value, inputs.value, inputs.in_file.at("value"))},
             {"output", json_of(arguments.output, results.output)}};
   if (results.lse) json["lse"] = json_of(arguments.lse, *results.lse);
   if (results.weights) json["weights"] = json_of(arguments.weights, *results.weights);
   if (inputs.mask) json["mask"] = json_of(arguments.mask, *inputs.mask);
-  if (inputs.bias) json["bias"] = json_of(arguments.bias, *inputs.bias);
+  if (inputs.bias) json["bias"] = json_of(arguments.bias, *inputs.bias, inputs.in_file.at("bias"));
   if (inputs.key_lengths) json["key_lengths"] = *inputs.key_lengths;
   json.update({{"scale", scale_of(report)},
                {"softcap", options.softcap},

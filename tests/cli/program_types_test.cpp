@@ -37,6 +37,20 @@ TEST(AttendTypes, RoundsF64) {
   }
 }
 
+TEST(AttendTypes, SaysInJsonWhatWasReadAndWritten) {
+  const Folder folder;
+  save(folder, Example(Element::f64));
+  save(folder, "k.npy", Example(Element::f16).key);
+  save(folder, "b.npy", random_array(Element::f64, {9}, 6));
+  const Ran ran = run(folder, {attend_words({"--weights=w.npy", "--bias=b.npy", "--json"})});
+  ASSERT_EQ(ran.code, 0) << ran.errors;
+  const auto json = nlohmann::json::parse(ran.output);
+  for (const auto& [argument, dtype] :
+       {std::pair("query", "f64"), std::pair("key", "f16"), std::pair("value", "f64"),
+        std::pair("bias", "f64"), std::pair("output", "f32"), std::pair("weights", "f32")})
+    EXPECT_EQ(json[argument]["dtype"], dtype) << argument;
+}
+
 TEST(AttendTypes, SaysWhichF64AreBeyondF32) {
   const Folder folder;
   folder.file("q.npy", npy(1, npy_text("<f8", "(1, 1)"), little(0.0)));
