@@ -21,6 +21,12 @@ std::string progress_text(const std::string& work, std::optional<double> part, i
   return text + "  " + std::to_string(seconds) + " s";
 }
 
+std::string redrawn(std::string& shown, const std::string& text) {
+  if (text == shown) return "";
+  shown = text;
+  return "\r\033[K" + text;
+}
+
 bool is_progress_seen() { return ::isatty(STDERR_FILENO) != 0; }
 
 Progress::Progress(std::string work) : work_(std::move(work)) {
@@ -46,16 +52,15 @@ void Progress::advance(double part) {
 void Progress::show(const std::stop_token& stop) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
-  bool is_shown = false;
+  std::string shown;
   for (auto pause = std::chrono::milliseconds(1000);; pause = std::chrono::milliseconds(200)) {
     std::unique_lock lock(mutex_);
     if (stopped_.wait_for(lock, stop, pause, [&stop] { return stop.stop_requested(); })) break;
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - start);
     const std::string text = progress_text(work_, part_, static_cast<int>(seconds.count()));
-    std::fprintf(stderr, "\r\033[K%s", text.c_str());
-    is_shown = true;
+    std::fputs(redrawn(shown, text).c_str(), stderr);
   }
-  if (is_shown) std::fputs("\r\033[K", stderr);
+  std::fputs(redrawn(shown, "").c_str(), stderr);
 }
 
 }  // namespace scaledot::cli

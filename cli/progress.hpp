@@ -12,6 +12,10 @@ namespace scaledot::cli {
 // "attend [######........]  43 %  12 s"; without a part, the work and the time.
 std::string progress_text(const std::string& work, std::optional<double> part, int seconds);
 
+// What a terminal needs to show `text` in place of `shown`, which then is it; nothing if they are
+// the same, as a line that is written again and again flickers and fills a log of the terminal.
+std::string redrawn(std::string& shown, const std::string& text);
+
 // Whether stderr is a terminal.
 bool is_progress_seen();
 

@@ -147,6 +147,16 @@ TEST(Progress, SaysPartAndTime) {
   EXPECT_EQ(progress_text("attend", 1.0, 9), "attend [########################] 100 %  9 s");
 }
 
+TEST(Progress, IsDrawnWhenItChanges) {
+  std::string shown;
+  EXPECT_EQ(redrawn(shown, ""), "");  // nothing to wipe away
+  EXPECT_EQ(redrawn(shown, "1 s"), "\r\033[K1 s");
+  EXPECT_EQ(redrawn(shown, "1 s"), "");
+  EXPECT_EQ(redrawn(shown, "2 s"), "\r\033[K2 s");
+  EXPECT_EQ(redrawn(shown, ""), "\r\033[K");
+  EXPECT_EQ(redrawn(shown, ""), "");
+}
+
 }  // namespace
 
 }  // namespace scaledot::cli
