@@ -15,7 +15,7 @@ const char* isa_in_use() {
 int threads_in_use(int threads) {
   if (threads > 0) return threads;
   const char* wanted = std::getenv("SCALEDOT_THREADS");
-  return wanted == nullptr ? machine().cores : std::atoi(wanted);
+  return wanted == nullptr || *wanted == '\0' ? machine().cores : std::atoi(wanted);
 }
 
 }  // namespace scaledot::cli

@@ -45,7 +45,7 @@ std::span<const KernelTable* const> usable_tables() noexcept {
 const KernelTable* table_in_use() noexcept {
   static const KernelTable* const chosen = []() -> const KernelTable* {
     const char* name = std::getenv("SCALEDOT_ISA");
-    if (name == nullptr) return usable_tables().front();
+    if (name == nullptr || *name == '\0') return usable_tables().front();
     for (const KernelTable* table : usable_tables())
       if (std::strcmp(table->name, name) == 0) return table;
     return nullptr;

@@ -13,8 +13,8 @@ std::span<const kernels::KernelTable* const> all_tables() noexcept;
 // Those that this processor and operating system can run, best first.
 std::span<const kernels::KernelTable* const> usable_tables() noexcept;
 
-// The one SCALEDOT_ISA names, or the best usable one if it is not set; null if it names none that
-// is usable. Asked of the environment once a process.
+// The one SCALEDOT_ISA names, or the best usable one if it is not set or empty; null if it names
+// none that is usable. Asked of the environment once a process.
 const kernels::KernelTable* table_in_use() noexcept;
 
 }  // namespace scaledot

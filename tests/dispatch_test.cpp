@@ -76,6 +76,20 @@ TEST(Dispatch, without_the_variable_the_best_is_used) {
   EXPECT_TRUE(Shape().attended().ok());
 }
 
+// A script that sets a variable to nothing means that it is not set.
+TEST(Dispatch, an_empty_variable_is_none) {
+  if (!fresh_process()) {
+    EXPECT_EQ(in_fresh_process(this_test().c_str(), {"SCALEDOT_ISA=", "SCALEDOT_THREADS="}), 0);
+    return;
+  }
+  ASSERT_STREQ(std::getenv("SCALEDOT_ISA"), "");
+  ASSERT_STREQ(std::getenv("SCALEDOT_THREADS"), "");
+  EXPECT_EQ(table_in_use(), usable_tables().front());
+  Shape shape;
+  EXPECT_TRUE(shape.attended().ok());
+  EXPECT_EQ(shape.bytes(0), shape.bytes(machine().cores));
+}
+
 TEST(Dispatch, the_variable_forces_a_table_or_an_error) {
   if (!fresh_process()) {
     for (const kernels::KernelTable* table : all_tables())

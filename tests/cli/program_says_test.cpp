@@ -177,6 +177,15 @@ TEST(ProgramSays, WhatIsInThisMachine) {
   }
 }
 
+TEST(ProgramSays, NothingElseWhereVariablesAreEmpty) {
+  const Ran ran = run(Folder(), {{"info", "--json"}, {"SCALEDOT_ISA=", "SCALEDOT_THREADS="}});
+  ASSERT_EQ(ran.code, 0) << ran.errors;
+  const Json json = Json::parse(ran.output);
+  EXPECT_NE(json["isa"], "");
+  EXPECT_EQ(ran.output.find("SCALEDOT_ISA"), std::string::npos);  // as why a set is not in use
+  EXPECT_EQ(json["threads"], machine().cores);
+}
+
 TEST(ProgramSays, WhichInstructionSetWasAskedFor) {
   const Ran ran = run(Folder(), {{"info", "--json"}, {"SCALEDOT_ISA=scalar"}});
   ASSERT_EQ(ran.code, 0);
