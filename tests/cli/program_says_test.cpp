@@ -124,6 +124,30 @@ TEST(ProgramSays, EverythingInJson) {
   EXPECT_EQ(json["notes"], Json::array());
 }
 
+void expect_documented(const Json& json, const std::string& document) {
+  for (const auto& [key, value] : json.items()) {
+    if (json.is_object()) {
+      EXPECT_NE(document.find("`" + key + "`"), std::string::npos) << key << " is not documented";
+    }
+    if (value.is_structured()) expect_documented(value, document);
+  }
+}
+
+TEST(ProgramSays, InJsonWhatTheDocumentsList) {
+  const std::string document = bytes_of_file(SCALEDOT_DOCUMENT);
+  const Folder folder;
+  save(folder, Example());
+  for (const Words& words :
+       {attend_words({"--json"}), Words{"info", "--json"},
+        Words{"bench", "--json", "--heads", "1", "--queries", "4", "--keys", "4"}}) {
+    const Ran ran = run(folder, {words});
+    ASSERT_EQ(ran.code, 0) << ran.errors;
+    const std::size_t begin = document.find("## scaledot " + words[0]);
+    const std::string section = document.substr(begin, document.find("\n## ", begin) - begin);
+    expect_documented(Json::parse(ran.output), section);
+  }
+}
+
 TEST(ProgramSays, WhatWasChosenForTheCaller) {
   const Folder folder;
   save(folder, Example(Element::bf16), ".safetensors");
