@@ -174,12 +174,15 @@ INSTANTIATE_TEST_SUITE_P(
                     // [6, 8] and [0, 8] are a query and its keys, so this output would be valid.
                     of("q2.npy", "none.npy", "wide.npy", "out of memory: output", 1)));
 
-TEST(Failure, OfStdoutIsSaid) {
+// The report comes after the results, so that a pipe that breaks costs no computation.
+TEST(Failure, OfStdoutIsSaidAndTheFilesAreComplete) {
   const Folder folder;
   save(folder, Example());
   const Ran ran = run(folder, {attend_words({"--json"}), {}, "/dev/full"});
   EXPECT_EQ(ran.code, 1);
   EXPECT_EQ(ran.errors, "scaledot: cannot write to stdout: No space left on device\n");
+  EXPECT_EQ(folder.names(), (Words{"k.npy", "o.npy", "q.npy", "v.npy"}));
+  EXPECT_EQ(elements_of(read(folder.path("o.npy"))), elements_of(outcome(Example()).output));
 }
 
 }  // namespace
