@@ -125,7 +125,8 @@ int default_threads() noexcept {
   int threads = known.load(std::memory_order_relaxed);
   if (threads != 0) return threads;
   const char* const text = std::getenv("SCALEDOT_THREADS");
-  const std::int64_t number = text == nullptr ? cores_allowed() : number_in(text, -1);
+  const bool is_set = text != nullptr && *text != '\0';
+  const std::int64_t number = is_set ? number_in(text, -1) : cores_allowed();
   threads = number >= 1 && number <= 65536 ? static_cast<int>(number) : -1;
   int none = 0;
   return known.compare_exchange_strong(none, threads, std::memory_order_relaxed) ? threads : none;

@@ -56,5 +56,25 @@ TEST(BugList, every_case_is_a_test_or_waits) {
   EXPECT_LE(*tests.rbegin(), 102);
 }
 
+TEST(BugList, the_readme_counts_them) {
+  const std::map<int, Pending> waiting = pending();
+  std::size_t in_part = 0;
+  for (const auto& [number, wait] : waiting)
+    if (!wait.tested_now.empty()) ++in_part;
+  const std::size_t whole = tested().size() - in_part;
+  std::ifstream file(std::string(SCALEDOT_TESTS_FOLDER) + "/../README.md");
+  const std::regex row(R"(^\| (\d+) faults .*; (\d+) more wait .* of which (\d+) are .*\|$)");
+  std::smatch match;
+  bool is_found = false;
+  for (std::string line; std::getline(file, line);) {
+    if (!std::regex_search(line, match, row)) continue;
+    is_found = true;
+    EXPECT_EQ(match[1], std::to_string(whole));
+    EXPECT_EQ(match[2], std::to_string(waiting.size()));
+    EXPECT_EQ(match[3], std::to_string(in_part));
+  }
+  EXPECT_TRUE(is_found);
+}
+
 }  // namespace
 }  // namespace scaledot::tests
