@@ -1,6 +1,7 @@
 // attention.h in terms of attention.hpp.
 #include "scaledot/attention.h"
 
+#include <cstddef>
 #include <cstring>
 
 #include "dispatch.hpp"
@@ -15,20 +16,27 @@ using Code = Status::Code;
 
 static_assert(SCALEDOT_OUT_OF_MEMORY == static_cast<int>(Code::out_of_memory));
 
-// A struct of the caller's, brought to this version's size. One that is larger belongs to a newer
-// header: what this version does not know must be 0. No version will need a page, so a size beyond
-// one was never set.
+// What a struct's first version ended with: an older program passes no more.
+template <class Struct>
+constexpr std::size_t first_size = sizeof(Struct);
+template <>
+constexpr std::size_t first_size<scaledot_options> = offsetof(scaledot_options, parallel_for);
+
+// A struct of the caller's, brought to this version's size: what an older header lacks is 0. One
+// that is larger belongs to a newer header: what this version does not know must be 0. No version
+// will need a page, so a size beyond one was never set.
 template <class Struct>
 Status read_struct(const char* name, const Struct* given, Struct& known) {
   std::memset(&known, 0, sizeof known);
   if (given == nullptr) return {Code::null_data, name};
   const auto size = static_cast<Index>(given->size), expected = static_cast<Index>(sizeof known);
-  if (given->size < sizeof known || given->size > 4096)
+  const bool is_first = given->size == first_size<Struct>;
+  if ((given->size < sizeof known && !is_first) || given->size > 4096)
     return {Code::extent, name, "size", -1, size, expected};
   const auto* bytes = reinterpret_cast<const unsigned char*>(given);
   for (std::size_t b = sizeof known; b < given->size; ++b)
     if (bytes[b] != 0) return {Code::extent, name, "size", -1, size, expected};
-  std::memcpy(&known, given, sizeof known);
+  std::memcpy(&known, given, is_first ? first_size<Struct> : sizeof known);
   return {};
 }
 

@@ -1,4 +1,5 @@
 /* A loop of the caller's through the C interface, compiled as C11; exit code 1 on failure. */
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -46,6 +47,14 @@ int main(void) {
   right &= scaledot_attend(&query, &query, &value, &outputs, &options, NULL) == SCALEDOT_OK;
   right &= loop.calls > 0 && loop.most_threads == 2;
   for (n = 0; n < count; ++n) right &= result[n] == 1;
+
+  /* An older program's options end before parallel_for: what lies behind them is not looked at. */
+  loop.calls = 0;
+  options.size = offsetof(scaledot_options, parallel_for);
+  right &= scaledot_attend(&query, &query, &value, &outputs, &options, NULL) == SCALEDOT_OK;
+  right &= loop.calls == 0;
+  --options.size;
+  right &= scaledot_attend(&query, &query, &value, &outputs, &options, NULL) == SCALEDOT_EXTENT;
   if (!right) fprintf(stderr, "%d calls, %d threads\n", loop.calls, (int)loop.most_threads);
   return !right;
 }

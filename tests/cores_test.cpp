@@ -131,10 +131,11 @@ TEST(Cores, the_affinity_mask_counts) {
 TEST(Cores, default_threads_is_what_the_environment_says) {
   if (fresh_process()) {
     const char* text = std::getenv("SCALEDOT_THREADS");
-    EXPECT_EQ(default_threads(), text == nullptr                ? cores_allowed()
-                                 : std::string(text) == "65536" ? 65536
-                                 : std::string(text) == "3"     ? 3
-                                                                : -1);
+    const std::string number = text == nullptr ? "" : text;
+    EXPECT_EQ(default_threads(), number.empty()      ? cores_allowed()
+                                 : number == "65536" ? 65536
+                                 : number == "3"     ? 3
+                                                     : -1);
     return;
   }
   for (const char* value : {"SCALEDOT_THREADS", "SCALEDOT_THREADS=3", "SCALEDOT_THREADS=65536",

@@ -20,7 +20,8 @@ class Options(Structure):
                 ("window_left", c_int64), ("window_right", c_int64), ("mask", POINTER(Tensor)),
                 ("bias", POINTER(Tensor)), ("key_lengths", POINTER(c_int64)),
                 ("key_lengths_count", c_int64), ("workspace", c_void_p),
-                ("workspace_bytes", c_size_t), ("threads", c_int32), ("reserved", c_int32)]
+                ("workspace_bytes", c_size_t), ("threads", c_int32), ("reserved", c_int32),
+                ("parallel_for", c_void_p), ("parallel_for_context", c_void_p)]
 
 
 class Outputs(Structure):
