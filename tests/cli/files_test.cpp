@@ -1,4 +1,4 @@
-// Files by the names a caller gives, and writing: everything or nothing.
+// What is read and written: every type in every format, and everything or nothing.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,46 +21,6 @@ std::string failure_of(const std::vector<Target>& targets) {
   } catch (const Failure& failure) {
     return failure.message;
   }
-}
-
-std::string name_fault(const std::string& text) {
-  try {
-    parse_tensor_name(text);
-    return "";
-  } catch (const Failure& failure) {
-    return failure.message;
-  }
-}
-
-TEST(TensorName, TheNameBeginsAfterTheEnding) {
-  const auto expect = [](const std::string& text, const std::string& path, Format format,
-                         const std::string& name) {
-    const TensorName parsed = parse_tensor_name(text);
-    EXPECT_EQ(parsed.path, path) << text;
-    EXPECT_EQ(parsed.format, format) << text;
-    EXPECT_EQ(parsed.name, name) << text;
-  };
-  expect("a.npy", "a.npy", Format::npy, "");
-  expect("a:b.npy", "a:b.npy", Format::npy, "");
-  expect("c:/a:b.npz", "c:/a:b.npz", Format::npz, "");
-  expect("a:b.npz:x", "a:b.npz", Format::npz, "x");
-  expect("a.npz:x.npy", "a.npz", Format::npz, "x");
-  expect("a.safetensors:layer.0:key", "a.safetensors", Format::safetensors, "layer.0:key");
-  expect("a.safetensors:b.npz:c", "a.safetensors", Format::safetensors, "b.npz:c");
-  expect("A.NPY", "A.NPY", Format::npy, "");
-  expect("A.Npz:B.NPZ:C", "A.Npz", Format::npz, "B.NPZ:C");
-  expect("A.SAFETENSORS:B", "A.SAFETENSORS", Format::safetensors, "B");
-}
-
-TEST(TensorName, OtherEndingsAreRefused) {
-  const std::string expected = "is not named .npy, .npz or .safetensors";
-  for (const char* text : {"", "a", "a.npy.txt", "a.bin:x", "a.npz2", "npy"})
-    EXPECT_EQ(name_fault(text), expected) << text;
-  EXPECT_EQ(name_fault("a.npy:x"), "names a tensor in a .npy file, which holds one without a name");
-  EXPECT_EQ(name_fault("a.npz:"), "has no name after the colon");
-  EXPECT_EQ(name_fault("a.npz:.npy"), "has no name after the colon");
-  EXPECT_EQ(name_fault("a.safetensors:__metadata__"),
-            "has the name that .safetensors keeps for itself");
 }
 
 TEST(Files, WhatCannotBeOpenedIsRefused) {
@@ -184,56 +144,6 @@ TEST(Files, ALinkIsFollowedToATargetThatIsMissing) {
   for (const char* name : {"first.npy", "runs/second.npy"})
     EXPECT_TRUE(std::filesystem::is_symlink(folder.path(name))) << name;
   EXPECT_EQ(folder.names(), (Names{"first.npy", "runs"}));
-}
-
-std::string target_fault(const std::vector<Argument>& targets,
-                         const std::vector<Argument>& inputs) {
-  try {
-    check_targets(targets, inputs);
-    return "";
-  } catch (const Failure& failure) {
-    return failure.message;
-  }
-}
-
-TEST(Files, APlaceIsForOneTensor) {
-  const Folder folder;
-  const std::string x = folder.path("x.npy"), z = folder.path("z.npz");
-  const std::string same = folder.path(".") + "/x.npy";
-  EXPECT_EQ(target_fault({{"output", x}, {"lse", z}, {"weights", z}}, {{"query", z}}), "");
-  EXPECT_EQ(target_fault({{"output", x}, {"lse", same}}, {}),
-            "lse: '" + same + "' is where output lies");
-  EXPECT_EQ(target_fault({{"output", x}}, {{"query", x}}),
-            "output: '" + x + "' is where query lies");
-  EXPECT_EQ(target_fault({{"output", z + ":a"}, {"lse", z + ":a.npy"}}, {}),
-            "lse: '" + z + ":a.npy' is where output lies");
-  EXPECT_EQ(
-      target_fault({{"output", folder.path("no/x.npy")}}, {}),
-      "output: '" + folder.path("no/x.npy") + "' cannot be written: No such file or directory");
-  ASSERT_EQ(::symlink("x.npy", folder.path("link.npy").c_str()), 0);  // x.npy does not exist
-  EXPECT_EQ(target_fault({{"output", x}, {"lse", folder.path("link.npy")}}, {}),
-            "lse: '" + folder.path("link.npy") + "' is where output lies");
-  ASSERT_EQ(::symlink("circle.npy", folder.path("circle.npy").c_str()), 0);
-  EXPECT_EQ(target_fault({{"output", folder.path("circle.npy")}}, {}),
-            "output: '" + folder.path("circle.npy") +
-                "' cannot be written: Too many levels of symbolic links");
-  std::filesystem::create_directory(x);
-  EXPECT_EQ(target_fault({{"output", x}}, {}),
-            "output: '" + x + "' cannot be written: Is a directory");
-}
-
-TEST(Files, AnArchiveGetsNoNameThatLeavesItsFolder) {
-  const Folder folder;
-  const std::string file = folder.path("x.npz:");
-  for (const char* name : {"/x", "../x", "a/../../x", "a/.."})
-    EXPECT_EQ(target_fault({{"output", file + name}}, {}),
-              "output: '" + file + name + "' has a name that begins with / or has .. in it, " +
-                  "which unpacking would write elsewhere");
-  for (const char* name : {"a/x", "..x", "a../x", "a..b", "./x"})
-    EXPECT_EQ(target_fault({{"output", file + name}}, {}), "") << name;
-  // What an archive holds already may be read, and other formats do not unpack.
-  EXPECT_EQ(target_fault({{"output", file + "x"}}, {{"query", file + "../x"}}), "");
-  EXPECT_EQ(target_fault({{"output", folder.path("x.safetensors:../x")}}, {}), "");
 }
 
 }  // namespace
