@@ -41,7 +41,7 @@ std::string in_small_letters(std::string text) {
 // A place for a tensor: a file, and the name there.
 using Place = std::pair<std::string, std::string>;
 
-Place place_of(const Argument& argument) {
+Place place_to_write(const Argument& argument) {
   const TensorName name = parse_tensor_name(argument.text);
   if (name.format == Format::npy) return {real_path(name.path), ""};
   return {real_path(name.path), name.name.empty() ? argument.argument : name.name};
@@ -78,12 +78,17 @@ std::string chosen(const std::vector<std::string>& names, const std::string& wan
   refuse(message + (names.size() > most ? ", ..." : ""));
 }
 
-Array read_from(const InputFile& file, const TensorName& from, const std::string& argument) {
-  if (from.format == Format::npy) return read_npy(file);
-  if (from.format == Format::npz)
-    return read_npz(file, from.name.empty() ? chosen(npz_names(file), argument) : from.name);
-  return read_safetensors(
-      file, from.name.empty() ? chosen(safetensors_names(file), argument) : from.name);
+// The name of the tensor that an argument means in a file of several.
+std::string name_to_read(const TensorName& from, const std::string& argument) {
+  if (!from.name.empty()) return from.name;
+  const InputFile file(from.path);
+  return chosen(from.format == Format::npz ? npz_names(file) : safetensors_names(file), argument);
+}
+
+Place place_to_read(const Argument& argument) {
+  const TensorName from = parse_tensor_name(argument.text);
+  if (from.format == Format::npy) return {real_path(from.path), ""};
+  return {real_path(from.path), name_to_read(from, argument.argument)};
 }
 
 // What is to be written into one file.
@@ -144,7 +149,10 @@ TensorName parse_tensor_name(const std::string& text) {
 
 Array read_array(const Argument& from) try {
   const TensorName name = parse_tensor_name(from.text);
-  return read_from(InputFile(name.path), name, from.argument);
+  if (name.format == Format::npy) return read_npy(InputFile(name.path));
+  const std::string wanted = name_to_read(name, from.argument);
+  const InputFile file(name.path);
+  return name.format == Format::npz ? read_npz(file, wanted) : read_safetensors(file, wanted);
 } catch (const std::bad_alloc&) {
   fail("out of memory: " + from.argument + " in " + in_quotes(from.text));
 } catch (Failure& failure) {
@@ -154,12 +162,12 @@ Array read_array(const Argument& from) try {
 void check_targets(const std::vector<Argument>& targets, const std::vector<Argument>& inputs) {
   std::map<Place, std::string> taken;
   for (const Argument& input : inputs) try {
-      taken.emplace(place_of(input), input.argument);
+      taken.emplace(place_to_read(input), input.argument);
     } catch (Failure& failure) {
       rethrow(failure, input);
     }
   for (const Argument& target : targets) try {
-      const auto [at, is_free] = taken.emplace(place_of(target), target.argument);
+      const auto [at, is_free] = taken.emplace(place_to_write(target), target.argument);
       if (!is_free) refuse("is where " + at->second + " lies");
       check_target(parse_tensor_name(target.text));
     } catch (Failure& failure) {
@@ -170,7 +178,7 @@ void check_targets(const std::vector<Argument>& targets, const std::vector<Argum
 void write_arrays(const std::vector<Target>& targets) {
   std::map<std::string, Group> groups;
   for (const auto& [argument, array] : targets) {
-    const auto [path, name] = place_of(argument);
+    const auto [path, name] = place_to_write(argument);
     const auto [group, is_new] =
         groups.try_emplace(path, Group{argument, parse_tensor_name(argument.text), {}});
     group->second.arrays.push_back({name, array});

@@ -65,6 +65,7 @@ TEST(Files, APlaceIsForOneTensor) {
   const Folder folder;
   const std::string x = folder.path("x.npy"), z = folder.path("z.npz");
   const std::string same = folder.path(".") + "/x.npy";
+  folder.file("z.npz", zip({stored("query.npy", "")}));
   EXPECT_EQ(target_fault({{"output", x}, {"lse", z}, {"weights", z}}, {{"query", z}}), "");
   EXPECT_EQ(target_fault({{"output", x}, {"lse", same}}, {}),
             "lse: '" + same + "' is where output lies");
@@ -85,6 +86,19 @@ TEST(Files, APlaceIsForOneTensor) {
   std::filesystem::create_directory(x);
   EXPECT_EQ(target_fault({{"output", x}}, {}),
             "output: '" + x + "' cannot be written: Is a directory");
+}
+
+TEST(Files, TheOnlyTensorOfAFileIsReadWithoutItsNameAndNotReplaced) {
+  const Folder folder;
+  const Array array = array_of(Element::f32, {}, little(1.0f));
+  for (const char* name : {"one.npz", "one.safetensors"}) {
+    const std::string file = folder.path(name);
+    write_arrays({{{"output", file + ":x"}, &array}});
+    EXPECT_EQ(target_fault({{"output", file + ":x"}}, {{"query", file}}),
+              "output: '" + file + ":x' is where query lies");
+    EXPECT_EQ(target_fault({{"output", file}}, {{"query", file}}), "");
+    EXPECT_EQ(target_fault({{"output", file + ":query"}}, {{"query", file}}), "");
+  }
 }
 
 TEST(Files, AnArchiveGetsNoNameThatLeavesItsFolder) {
