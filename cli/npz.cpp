@@ -117,6 +117,17 @@ Buffer read_elements(zip_file_t* entry, std::size_t size) {
 
 std::string full_name(const std::string& name) { return name + std::string(suffix); }
 
+// Whether unpacking an archive with such an entry writes outside the folder it is unpacked in.
+bool leaves_folder(const std::string& name) {
+  const std::string path = '/' + name + '/';
+  return name.starts_with('/') || path.find("/../") != std::string::npos;
+}
+
+bool is_control(char character) {
+  const auto byte = static_cast<unsigned char>(character);
+  return byte < ' ' || byte == 127;
+}
+
 [[noreturn]] void cannot_write(zip_t* archive) {
   fail(std::string("cannot be written: ") + zip_strerror(archive));
 }
@@ -155,6 +166,18 @@ Array read_npz(const InputFile& file, const std::string& name) {
   NpyStart start = read_npy_start(next, facts.size);
   Buffer data = read_elements(entry.get(), start.data_bytes);
   return npy_array(std::move(start), std::move(data));
+}
+
+void check_npz_name(const std::string& name) {
+  if (leaves_folder(name))
+    refuse("has a name that begins with / or has .. in it, which unpacking would write elsewhere");
+  if (std::any_of(name.begin(), name.end(), is_control))
+    refuse("has a name with control characters, which archives lose");
+  constexpr std::size_t most = 65535;  // a name's length has two bytes in an archive
+  const std::size_t bytes = full_name(name).size();
+  if (bytes > most)
+    refuse("has a name of " + std::to_string(bytes) + " bytes with .npy, expected at most " +
+           std::to_string(most));
 }
 
 void write_npz(const std::string& path, const InputFile* old,

@@ -15,6 +15,9 @@ std::vector<std::string> npz_names(const InputFile& file);
 
 Array read_npz(const InputFile& file, const std::string& name);
 
+// Refuses a name in UTF-8 that an archive cannot hold, or that is unpacked elsewhere.
+void check_npz_name(const std::string& name);
+
 // Writes an archive to `path`: the entries of `old`, if there is one, but those named in `arrays`,
 // then `arrays`, stored.
 void write_npz(const std::string& path, const InputFile* old,

@@ -19,6 +19,7 @@
 #include "pending_file.hpp"
 #include "real_path.hpp"
 #include "safetensors.hpp"
+#include "utf8.hpp"
 
 namespace scaledot::cli {
 
@@ -47,15 +48,9 @@ Place place_to_write(const Argument& argument) {
   return {real_path(name.path), name.name.empty() ? argument.argument : name.name};
 }
 
-// Whether unpacking an archive with such an entry writes outside the folder it is unpacked in.
-bool leaves_folder(const std::string& name) {
-  const std::string path = '/' + name + '/';
-  return name.starts_with('/') || path.find("/../") != std::string::npos;
-}
-
 void check_target(const TensorName& name) {
-  if (name.format == Format::npz && leaves_folder(name.name))
-    refuse("has a name that begins with / or has .. in it, which unpacking would write elsewhere");
+  if (!is_utf8(name.name)) refuse("has a name that is not UTF-8");
+  if (name.format == Format::npz) check_npz_name(name.name);
   check_writable(name.path);
 }
 

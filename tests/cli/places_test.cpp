@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "failure.hpp"
@@ -113,6 +114,30 @@ TEST(Files, AnArchiveGetsNoNameThatLeavesItsFolder) {
   // What an archive holds already may be read, and other formats do not unpack.
   EXPECT_EQ(target_fault({{"output", file + "x"}}, {{"query", file + "../x"}}), "");
   EXPECT_EQ(target_fault({{"output", folder.path("x.safetensors:../x")}}, {}), "");
+}
+
+TEST(Files, ANameThatAFileCannotHoldIsRefusedBeforehand) {
+  const Folder folder;
+  const std::string archive = folder.path("x.npz:"), tensors = folder.path("x.safetensors:");
+  const auto fault = [](const std::string& file, const std::string& name) {
+    const std::string message = target_fault({{"output", file + name}}, {});
+    return message.substr(std::min(message.find("' ") + 1, message.size()));
+  };
+  for (const char* name : {"a\xff", "a\xc3", "\xed\xa0\x80", "\xc0\x80"})
+    for (const std::string& file : {archive, tensors})
+      EXPECT_EQ(fault(file, name), " has a name that is not UTF-8") << name;
+  for (const char* name : {"a\1", "a\nb", "\x7f"})
+    EXPECT_EQ(fault(archive, name), " has a name with control characters, which archives lose");
+  EXPECT_EQ(fault(tensors, "a\1"), "");
+  EXPECT_EQ(fault(archive, std::string(65532, 'a')),
+            " has a name of 65536 bytes with .npy, expected at most 65535");
+  const std::string longest = archive + std::string(65531, 'a'), other = archive + "\xc3\xa9";
+  const Array array = array_of(Element::f32, {}, little(1.0f));
+  for (const std::string& file : {longest, other}) {
+    EXPECT_EQ(target_fault({{"output", file}}, {}), "");
+    write_arrays({{{"output", file}, &array}});
+    EXPECT_EQ(numbers_of<float>(read(file)), std::vector<float>{1});
+  }
 }
 
 }  // namespace
