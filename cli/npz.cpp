@@ -133,9 +133,10 @@ bool is_control(char character) {
 }
 
 // Adds an entry that `source` gives; takes the source over.
-zip_uint64_t add_entry(zip_t* archive, const std::string& name, zip_source_t* source) {
+zip_uint64_t add_entry(zip_t* archive, const std::string& name, zip_flags_t encoding,
+                       zip_source_t* source) {
   if (source == nullptr) cannot_write(archive);
-  const zip_int64_t index = zip_file_add(archive, name.c_str(), source, ZIP_FL_ENC_UTF_8);
+  const zip_int64_t index = zip_file_add(archive, name.c_str(), source, encoding);
   if (index >= 0) return static_cast<zip_uint64_t>(index);
   zip_source_free(source);
   cannot_write(archive);
@@ -193,7 +194,9 @@ void write_npz(const std::string& path, const InputFile* old,
     kept = open_archive(*old);
     for (const Listed& entry : entries_of(kept.get())) {
       if (names.contains(entry.name)) continue;
-      add_entry(archive.get(), entry.name,
+      // What is no UTF-8 libzip shows as code page 437, a control character as a picture.
+      const std::string stored = zip_get_name(kept.get(), entry.index, ZIP_FL_ENC_RAW);
+      add_entry(archive.get(), stored, stored == entry.name ? ZIP_FL_ENC_UTF_8 : ZIP_FL_ENC_CP437,
                 zip_source_zip(archive.get(), kept.get(), entry.index, 0, 0, -1));
     }
   }
@@ -208,7 +211,7 @@ void write_npz(const std::string& path, const InputFile* old,
     zip_buffer_fragment_t parts[] = {{reinterpret_cast<zip_uint8_t*>(header.data()), header.size()},
                                      {elements, each.array->data.size()}};
     const zip_uint64_t index =
-        add_entry(archive.get(), full_name(each.name),
+        add_entry(archive.get(), full_name(each.name), ZIP_FL_ENC_UTF_8,
                   zip_source_buffer_fragment(archive.get(), parts, elements == nullptr ? 1 : 2, 0));
     // Equal arrays make equal files: no clock, and the first day that zip knows, as numpy has it.
     constexpr zip_uint16_t first_day = 1 << 5 | 1;

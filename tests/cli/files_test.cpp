@@ -95,6 +95,22 @@ TEST(Files, OtherTensorsAreKeptAndTheSameNameReplaced) {
   EXPECT_EQ(folder.names(), (Names{"x.npz", "x.safetensors"}));
 }
 
+TEST(Files, OtherTensorsKeepTheBytesOfTheirNames) {
+  const Folder folder;
+  const Array array = array_of(Element::f32, {}, little(1.0f));
+  const Names kept{"control \1", "code page 437 \x82", "UTF-8 \xc3\xa9"};
+  std::vector<ZipEntry> entries;
+  for (const std::string& name : kept) entries.push_back(stored(name + ".npy", ""));
+  const std::string file = folder.file("x.npz", zip(entries));
+  write_arrays({{{"output", file}, &array}});
+  const std::string bytes = bytes_of_file(file);
+  for (const std::string& name : kept) {
+    const std::size_t first = bytes.find(name + ".npy");
+    ASSERT_NE(first, std::string::npos) << name;
+    EXPECT_NE(bytes.find(name + ".npy", first + 1), std::string::npos) << name;  // in the directory
+  }
+}
+
 TEST(Files, IfOneFailsNoneIsWritten) {
   const Folder folder;
   const Array array = array_of(Element::f32, {}, little(1.0f));
