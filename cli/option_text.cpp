@@ -34,8 +34,9 @@ float parse_number(const std::string& option, const std::string& text) {
   errno = 0;
   const float number = std::strtof(text.c_str(), &end);
   if (end == text.c_str() || *end != '\0') refuse_text(option, text, "a number");
-  // Too small a number is rounded like any other.
-  if (errno == ERANGE && std::isinf(number)) refuse_text(option, text, "a number in f32's range");
+  // 0 means something else than a small number does: a softcap of 0 is none.
+  if (errno == ERANGE && (std::isinf(number) || number == 0))
+    refuse_text(option, text, "a number in f32's range");
   return number;
 }
 

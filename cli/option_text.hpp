@@ -8,6 +8,7 @@
 namespace scaledot::cli {
 
 // Any number that f32 has, infinity and NaN included: whether they make sense is asked elsewhere.
+// One that f32 would turn into infinity or 0 is refused.
 float parse_number(const std::string& option, const std::string& text);
 
 // A whole number from `least` to `most`.
