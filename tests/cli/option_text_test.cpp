@@ -8,6 +8,16 @@
 namespace scaledot::cli::tests {
 namespace {
 
+TEST(OptionText, CountsAreDecimal) {
+  EXPECT_EQ(parse_count("--threads", "010", 0, 100), 10);
+  EXPECT_EQ(parse_count("--threads", "0099", 0, 100), 99);
+  const Window window = parse_window("--window", "010,-01");
+  EXPECT_EQ(window.left, 10);
+  EXPECT_EQ(window.right, -1);
+  for (const char* text : {"0x10", "0b1", "1'000", "1e2", " 1", "1 ", "+1", ""})
+    EXPECT_THROW(parse_count("--threads", text, 0, 10000), Failure) << text;
+}
+
 TEST(OptionText, ANumberIsNotRoundedTo0) {
   for (const char* text : {"0", "-0", "0e-99", "0x0p0"})
     EXPECT_EQ(parse_number("--scale", text), 0) << text;
