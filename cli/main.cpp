@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -64,8 +65,11 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version
-    return report(ExitCode::mistake, message_of(error, app));
+    if (error.get_exit_code() != 0) return report(ExitCode::mistake, message_of(error, app));
+    std::ostringstream text;  // --help or --version; std::cout would keep its failure to itself
+    app.exit(error, text, text);
+    std::fputs(text.str().c_str(), stdout);
+    return 0;
   }
   if (attend_command->parsed()) return static_cast<int>(run_attend(attend));
   if (bench_command->parsed()) return run_bench(bench);

@@ -187,6 +187,14 @@ TEST(Failure, OfStdoutIsSaidAndTheFilesAreComplete) {
   EXPECT_EQ(elements_of(read(folder.path("o.npy"))), elements_of(outcome(Example()).output));
 }
 
+TEST(Failure, OfStdoutIsSaidWhateverIsPrinted) {
+  for (const Words& words : {Words{"--version"}, {"--help"}, {"attend", "--help"}, {"info"}}) {
+    const Ran ran = run(Folder(), {words, {}, "/dev/full"});
+    EXPECT_EQ(ran.code, 1) << words.back();
+    EXPECT_EQ(ran.errors, "scaledot: cannot write to stdout: No space left on device\n");
+  }
+}
+
 }  // namespace
 
 }  // namespace scaledot::cli::tests
