@@ -28,10 +28,16 @@ mode_t mode_for(const std::string& path) {
   return 0666 & ~mask;
 }
 
+// Short, whatever the name: that may be as long as the file system allows, and libzip writes to
+// this name with seven more characters.
+std::string temporary_beside(const std::string& path) {
+  return (std::filesystem::path(path).parent_path() / ".scaledot.XXXXXX").string();
+}
+
 }  // namespace
 
 PendingFile::PendingFile(const std::string& path)
-    : path_(real_path(path)), temporary_(path_ + ".XXXXXX") {
+    : path_(real_path(path)), temporary_(temporary_beside(path_)) {
   descriptor_ = ::mkostemp(temporary_.data(), O_CLOEXEC);
   if (descriptor_ < 0) cannot_write(errno);
 }

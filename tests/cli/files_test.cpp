@@ -162,5 +162,21 @@ TEST(Files, ALinkIsFollowedToATargetThatIsMissing) {
   EXPECT_EQ(folder.names(), (Names{"first.npy", "runs"}));
 }
 
+// A temporary name that is longer than the file's would not fit where the file's does.
+TEST(Files, ANameMayBeAsLongAsAnyFilesName) {
+  const Folder folder;
+  const Array array = array_of(Element::f32, {}, little(1.0f));
+  constexpr std::size_t longest = 255;
+  for (const std::string ending : {".npy", ".npz", ".safetensors"})
+    for (const std::size_t length : {longest - 6, longest - 1, longest}) {
+      const std::string name = std::string(length - ending.size(), 'x') + ending;
+      for (int times = 0; times < 2; ++times)  // new, and replaced
+        write_arrays({{{"output", folder.path(name)}, &array}});
+      EXPECT_EQ(numbers_of<float>(read(folder.path(name))), std::vector<float>{1});
+      EXPECT_EQ(folder.names(), Names{name});
+      std::filesystem::remove(folder.path(name));
+    }
+}
+
 }  // namespace
 }  // namespace scaledot::cli::tests
