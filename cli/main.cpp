@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -79,6 +80,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) try {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that grows too large is then a failure like any other
   const int code = run(argc, argv);
   if (code == 0 && std::fflush(stdout) != 0)
     scaledot::cli::fail_with_errno("cannot write to stdout", errno);

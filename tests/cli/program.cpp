@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,6 +28,10 @@ void redirect(const std::string& file, int descriptor) {
   redirect(run.stdout_file.empty() ? caught.path("out") : run.stdout_file, STDOUT_FILENO);
   redirect(caught.path("err"), STDERR_FILENO);
   if (::chdir(folder.path("").c_str()) != 0) ::_exit(126);
+  if (run.largest_file) {
+    const rlimit limit{*run.largest_file, *run.largest_file};
+    if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) ::_exit(126);
+  }
   for (const std::string& variable : run.environment) ::putenv(const_cast<char*>(variable.c_str()));
   std::vector<char*> words{const_cast<char*>("scaledot")};
   for (const std::string& word : run.arguments) words.push_back(const_cast<char*>(word.c_str()));

@@ -1,6 +1,7 @@
 // The built program, run in a folder with the tensors of one call, and what the library says of it.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,8 +17,9 @@ using Words = std::vector<std::string>;
 // What to run, and how.
 struct Run {
   Words arguments;
-  Words environment = {};        // "NAME=value", beside that of the test
-  std::string stdout_file = {};  // instead of being caught
+  Words environment = {};                        // "NAME=value", beside that of the test
+  std::string stdout_file = {};                  // instead of being caught
+  std::optional<std::size_t> largest_file = {};  // as the operating system's limit, in bytes
 };
 
 struct Ran {

@@ -195,6 +195,19 @@ TEST(Failure, OfStdoutIsSaidWhateverIsPrinted) {
   }
 }
 
+TEST(Failure, OfAFileThatGrowsTooLargeLeavesNothing) {
+  for (const char* ending : {".npy", ".npz", ".safetensors"}) {
+    const Folder folder;
+    save(folder, Example(), ending);
+    const Words names = folder.names();
+    const Ran ran = run(folder, {attend_words({}, ending), {}, "", 1000});
+    EXPECT_EQ(ran.code, 1);
+    EXPECT_NE(ran.errors.find("cannot be written: "), std::string::npos) << ran.errors;
+    EXPECT_NE(ran.errors.find("File too large\n"), std::string::npos) << ran.errors;
+    EXPECT_EQ(folder.names(), names);
+  }
+}
+
 }  // namespace
 
 }  // namespace scaledot::cli::tests
