@@ -196,8 +196,10 @@ static void test_status(void) {
   EXPECT(attend(&made) == SCALEDOT_DTYPE && made.status.got == 256);
   make(&made);
   made.options.key_lengths = &made.options.window_left;
-  made.options.key_lengths_count = -1;
-  EXPECT(attend(&made) == SCALEDOT_EXTENT);
+  made.options.key_lengths_count = -5;
+  EXPECT(attend(&made) == SCALEDOT_EXTENT && made.status.got == -5 && made.status.expected == 1);
+  scaledot_describe(&made.status, text, sizeof text);
+  EXPECT(strcmp(text, "key_lengths has -5 entries, expected 1, one a batch entry") == 0);
 }
 
 /* Pointers that a call cannot do without. */
