@@ -89,8 +89,9 @@ std::string describe(const Status& status) {
       return name + axis + " is " + text(status.got) + ", expected " +
              (status.got < 0 ? "0 or more" : text(status.expected)) + as_in;
     case Code::stride:
-      return name + axis + " has stride " + text(status.got) +
-             ", which makes elements share a place; expected at least " + text(status.expected);
+      return name + axis + " has stride " + text(status.got) + ", which makes " +
+             (status.got == 0 ? "elements share a place" : "axes interleave") + "; expected at " +
+             (status.got < 0 ? "most " + text(-status.expected) : "least " + text(status.expected));
     case Code::overflow:
       return name + axis + " reaches beyond 64-bit addresses (" + text(status.got) + ")";
     case Code::overlap:

@@ -49,7 +49,7 @@ bool is_empty(const Tensor& tensor) noexcept;
 // and aligned.
 Status check_tensor(Argument& argument) noexcept;
 
-// Whether no two elements of a tensor that is written to share a place.
+// Whether no two elements of a tensor that is written to share a place, nor axes interleave.
 Status check_written(const Argument& argument) noexcept;
 
 // Whether an output, or the workspace, meets another argument. The tensors have passed

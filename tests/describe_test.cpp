@@ -29,6 +29,10 @@ TEST(Describe, tensors) {
   EXPECT_EQ(
       describe({Code::stride, "output", "", 1, 0, 18}),
       "output: axis 1 has stride 0, which makes elements share a place; expected at least 18");
+  EXPECT_EQ(describe({Code::stride, "output", "", 1, 3, 5}),
+            "output: axis 1 has stride 3, which makes axes interleave; expected at least 5");
+  EXPECT_EQ(describe({Code::stride, "output", "", 1, -3, 5}),
+            "output: axis 1 has stride -3, which makes axes interleave; expected at most -5");
   EXPECT_EQ(describe({Code::overflow, "key", "", 0, std::numeric_limits<Index>::max()}),
             "key: axis 0 reaches beyond 64-bit addresses (9223372036854775807)");
   EXPECT_EQ(describe({Code::overlap, "lse", "query"}), "lse lies in the same memory as query");

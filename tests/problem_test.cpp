@@ -235,6 +235,12 @@ TEST(Problem, output_elements_that_coincide) {
   for (const Index stride : {5, -5})
     expect_mistake([&](ValidCall& a) { a.outputs.output.stride[2] = stride; },
                    {Code::stride, "output", "", 2, stride, 6});
+  // Rows whose elements lie between those of other rows: none meets another, and yet.
+  expect_mistake(
+      [&](ValidCall& a) {
+        a.outputs.output.stride = {1000, 100, 9, 2};
+      },
+      {Code::stride, "output", "", 2, 9, 11});
   expect_no_mistake([](ValidCall& a) {  // a stride of 0 on an extent of 1
     for (Tensor* tensor : {&a.query, &a.key, &a.value, &a.outputs.output}) {
       tensor->extent[0] = 1;

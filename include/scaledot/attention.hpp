@@ -106,8 +106,9 @@ struct Options {
   ParallelFor parallel_for = {};
 };
 
-// Where the results go. Strides are free, but no element may lie in two places of the tensor
-// (so no stride of 0 on an extent above 1), and no tensor may overlap another or an input.
+// Where the results go. Strides are free, but axes may not interleave: each must step over all that
+// the axes of smaller strides cover, so that no two elements share a place (no stride of 0 on an
+// extent above 1). No tensor may overlap another or an input.
 struct Outputs {
   // [batch, query heads, queries, value_dim], of query's rank. Any type but boolean.
   Tensor output = {};
@@ -127,7 +128,7 @@ struct Status {
     alignment = 2,      // data is not a multiple of the element's size
     rank = 3,           // a tensor has another number of axes than the call needs
     extent = 4,         // an axis, or workspace, has another length than the call needs
-    stride = 5,         // an output's stride makes elements coincide
+    stride = 5,         // an output's stride makes elements coincide, or axes interleave
     overflow = 6,       // a tensor's extents and strides reach beyond 64 bits
     overlap = 7,        // an output meets an input or another output
     dtype = 8,          // a tensor has a type that the call cannot take
