@@ -161,9 +161,12 @@ SCALEDOT_EXPORT std::string describe(const Status& status);
 // value  [batch, key heads, keys, value_dim]         of key heads
 //
 // A query that sees no key, or only logits of -inf, gets output 0 and lse -inf. What a hidden key
-// or value holds, NaN included, has no effect. A NaN that a row sees, or a logit of +inf, makes the
-// row NaN and no other. Every extent may be 0. Sums are kept in f32: with keys * largest |value|
-// from 2^118 on they may overflow to infinity.
+// or value holds, NaN included, has no effect, the sign of an output that underflows to 0 excepted.
+// A key with a computed logit of -inf has weight 0 but is seen: NaN or infinity in its value makes
+// NaN. A NaN that a row sees, or a logit of +inf, makes the row NaN and no other. Every extent may
+// be 0. Products and sums are kept in f32: with keys * largest |value| from 2^118 on they may
+// overflow to infinity, and a logit that is finite in exact arithmetic becomes infinite or NaN if
+// scale * query or a partial sum overflows.
 [[nodiscard]] SCALEDOT_EXPORT Status attend(const Tensor& query, const Tensor& key,
                                             const Tensor& value, const Outputs& outputs,
                                             const Options& options = {}) noexcept;
