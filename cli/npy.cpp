@@ -18,8 +18,9 @@ NpyStart read_npy_start(const NextBytes& next, std::uint64_t size) {
   next(std::as_writable_bytes(std::span(magic)));
   if (std::memcmp(magic, "\x93NUMPY", 6) != 0)
     refuse("is not a .npy array: it does not begin with numpy's mark");
-  if (magic[6] < 1 || magic[6] > 3)
-    refuse("has version " + std::to_string(magic[6]) + " of .npy, expected 1, 2 or 3");
+  if (magic[6] < 1 || magic[6] > 3 || magic[7] != 0)
+    refuse("has version " + std::to_string(magic[6]) + '.' + std::to_string(magic[7]) +
+           " of .npy, expected 1.0, 2.0 or 3.0");
 
   const std::uint64_t length_bytes = magic[6] == 1 ? 2 : 4;
   std::uint64_t offset = magic_bytes + length_bytes;

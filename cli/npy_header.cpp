@@ -95,6 +95,7 @@ void parse_shape(Literal& text, NpyHeader& header) {
   while (!text.take(")")) {
     header.extents.push_back(text.extent());
     if (text.take(",")) continue;
+    if (header.extents.size() == 1) text.expect(",");  // in Python (3) is a number, (3,) a tuple
     text.expect(")");
     return;
   }

@@ -81,7 +81,7 @@ TEST(Npy, OtherWaysToWriteTheSame) {
   const Folder folder;
   for (const char* text :
        {"{\"shape\": (2L,), \"fortran_order\": False, \"descr\": \"<f4\"}",
-        "{'fortran_order':False,'descr':'=f4','shape':(2)}",
+        "{'fortran_order':False,'descr':'=f4','shape':(2,)}",
         "  { 'shape' : ( 2 , ) , 'fortran_order' : False , 'descr' : 'f4' , }   \n"}) {
     const std::string file = npy(1, text, little(1.0f, 2.0f));
     EXPECT_EQ(numbers_of<float>(read(folder.file("x.npy", file))), (std::vector<float>{1, 2}))
@@ -130,6 +130,7 @@ TEST(Npy, WhatIsWrongInAHeaderIsNamed) {
         header("(2, 3)", "(2, 3", "has a bad header: expected an extent before '}\\x0a'"),
         header("(2, 3)", "((2, 3))",
                "has a bad header: expected an extent before '(2, 3)), }\\x0a'"),
+        header("(2, 3)", "(6)", "has a bad header: expected ',' before '), }\\x0a'"),
         header("'shape'", "'descr'", "has a bad header: the key 'descr' twice"),
         header("'shape'", "'size'", "has a bad header: the key 'size'"),
         header("'descr': '<f4', ", "", "has a bad header: no key 'descr'"),
@@ -150,7 +151,9 @@ TEST(Npy, SizesThatDisagreeAreNamed) {
            {"", "is not a .npy array: it has 0 bytes"},
            {good.substr(0, 7), "is not a .npy array: it has 7 bytes"},
            {"not a numpy file", "is not a .npy array: it does not begin with numpy's mark"},
-           {npy(4, "", ""), "has version 4 of .npy, expected 1, 2 or 3"},
+           {npy(4, "", ""), "has version 4.0 of .npy, expected 1.0, 2.0 or 3.0"},
+           {good.substr(0, 7) + '\t' + good.substr(8),
+            "has version 1.9 of .npy, expected 1.0, 2.0 or 3.0"},
            {good.substr(0, 9), "is cut short in its header"},
            {good.substr(0, 30), "is cut short: its header has 60 bytes, only 20 are there"},
            {std::string("\x93NUMPY\2\0\xff\xff\xff\xff{}", 14),
