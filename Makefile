@@ -37,7 +37,7 @@ bench:         ## the benchmark list, beside the peak of this processor: a table
 	@bench/run $(BENCH)
 
 bench-peers:   ## the same work by PyTorch (3 GB to download), ONNX Runtime, OpenVINO, JAX and ours
-	$(install) build
+	$(install) build peers
 	$(call preset,release,scaledot_peers)
 	@bench/peers/run $(PEERS)
 

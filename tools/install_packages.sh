@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that the given groups need and this machine lacks, if any: `build` is
-# for building, testing and measuring, `ci` for the further checks of .ci/run.
+# for building, testing and measuring, `ci` for the further checks of .ci/run, `peers` for comparing
+# with other libraries.
 set -euo pipefail
 
 build=(
   g++ cmake ninja-build pkg-config       # the toolchain
   libcli11-dev nlohmann-json3-dev libzip-dev  # the scaledot program
-  libgtest-dev libgmock-dev librapidcheck-dev python3  # the tests
+  libgtest-dev libgmock-dev librapidcheck-dev python3 python3-numpy  # the tests
   libbenchmark-dev libopenblas-dev       # the benchmarks
 )
 ci=(
@@ -14,9 +15,10 @@ ci=(
   g++-aarch64-linux-gnu qemu-user        # NEON
   binutils git                           # tools/check_*.py
 )
+peers=(python3-venv)
 
 if [ $# -eq 0 ]; then
-  echo "usage: $0 build|ci ..." >&2
+  echo "usage: $0 build|ci|peers ..." >&2
   exit 2
 fi
 wanted=()
@@ -24,6 +26,7 @@ for group in "$@"; do
   case $group in
     build) wanted+=("${build[@]}") ;;
     ci) wanted+=("${ci[@]}") ;;
+    peers) wanted+=("${peers[@]}") ;;
     *) echo "$0: no group '$group'" >&2; exit 2 ;;
   esac
 done
