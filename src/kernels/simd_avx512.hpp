@@ -50,6 +50,7 @@ struct Avx512 {
   static Vec mul(Vec a, Vec b) { return _mm512_mul_ps(a, b); }
   static Vec div(Vec a, Vec b) { return _mm512_div_ps(a, b); }
   static Vec fma(Vec a, Vec b, Vec c) { return _mm512_fmadd_ps(a, b, c); }
+  static float first(Vec a) { return _mm512_cvtss_f32(a); }
   static Vec min(Vec a, Vec b) { return _mm512_min_ps(a, b); }
   static Vec max(Vec a, Vec b) { return _mm512_max_ps(a, b); }
   static Vec abs(Vec a) { return _mm512_abs_ps(a); }

@@ -57,6 +57,7 @@ struct Neon {
   static Vec mul(Vec a, Vec b) { return vmulq_f32(a, b); }
   static Vec div(Vec a, Vec b) { return vdivq_f32(a, b); }
   static Vec fma(Vec a, Vec b, Vec c) { return vfmaq_f32(c, a, b); }
+  static float first(Vec a) { return vgetq_lane_f32(a, 0); }
   static Vec min(Vec a, Vec b) { return select(less(a, b), a, b); }
   static Vec max(Vec a, Vec b) { return select(less(b, a), a, b); }
   static Vec abs(Vec a) { return vabsq_f32(a); }

@@ -46,6 +46,7 @@ struct Scalar {
   static Vec mul(Vec a, Vec b) { return a * b; }
   static Vec div(Vec a, Vec b) { return a / b; }
   static Vec fma(Vec a, Vec b, Vec c) { return std::fma(a, b, c); }  // a * b + c, rounded once
+  static float first(Vec a) { return a; }                            // the first lane
   static Vec min(Vec a, Vec b) { return a < b ? a : b; }             // b if one is NaN
   static Vec max(Vec a, Vec b) { return a > b ? a : b; }             // likewise
   static Vec abs(Vec a) { return std::fabs(a); }

@@ -58,13 +58,10 @@ struct ThinSplit {
     for (Index j = 0; j < count; j += lanes) largest = Simd::max(Simd::load(line + j), largest);
     const float top = largest_lane<Simd>(largest), before = states.max[r];
     if (!(before < top)) return;
-    float after[lanes], factor[lanes];
-    Simd::store(after, Simd::min(Simd::broadcast(largest_float), Simd::ceil(Simd::broadcast(top))));
-    const auto scale = Simd::scale2(Simd::broadcast(1),
-                                    Simd::sub(Simd::broadcast(before), Simd::broadcast(after[0])));
-    Simd::store(factor, scale);
-    states.max[r] = after[0];
-    states.sum[r] *= factor[0];
+    const auto after = Simd::min(Simd::broadcast(largest_float), Simd::ceil(Simd::broadcast(top)));
+    const auto scale = Simd::scale2(Simd::broadcast(1), Simd::sub(Simd::broadcast(before), after));
+    states.max[r] = Simd::first(after);
+    states.sum[r] *= Simd::first(scale);
     for (Index d = 0; d < padded; d += lanes) {
       float* at = output + r * padded + d;
       Simd::store(at, Simd::mul(Simd::load(at), scale));
