@@ -141,7 +141,8 @@ void Pool::start_workers(int most) noexcept {
   // The process's signals are for its own threads. Those that a fault of ours would raise are left.
   sigset_t signals, before;
   sigfillset(&signals);
-  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP}) sigdelset(&signals, fault);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS})
+    sigdelset(&signals, fault);
   pthread_sigmask(SIG_BLOCK, &signals, &before);
   const auto start = [](void* pool) -> void* {
     static_cast<Pool*>(pool)->serve();

@@ -116,7 +116,7 @@ TEST(Parallel, workers_block_signals_but_faults) {
     pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
     for (const int signal : {SIGINT, SIGTERM, SIGCHLD, SIGUSR1, SIGALRM, SIGPROF})
       EXPECT_EQ(sigismember(&blocked, signal), worker > 0 ? 1 : 0) << signal;
-    for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL})
+    for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS})
       EXPECT_EQ(sigismember(&blocked, signal), 0) << signal;
   });
 }
