@@ -185,7 +185,8 @@ struct ThinSplit {
       with_dtype(tile.key.dtype, [&]<DType dtype>() { score<dtype>(block); });
       if (tile.constants.softcap != 0)
         for (int r = 0; r < rows; ++r)
-          cap_logits<Simd>(logits + r * thin_keys, thin_keys, tile.constants.softcap);
+          cap_logits<Simd>(logits + r * thin_keys, round_up(block.end - block.begin, lanes),
+                           tile.constants.softcap);
       weigh(block, states);
       add_weights(block, states);
       with_dtype(tile.value.dtype, [&]<DType dtype>() { absorb<dtype>(block); });
