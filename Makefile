@@ -2,8 +2,8 @@
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
 
-.PHONY: build demo test test-large bench bench-peers clang asan tsan neon aarch64 fuzz \
-        format check-format clean help
+.PHONY: build demo test test-large bench bench-peers instructions clang asan tsan neon aarch64 \
+        fuzz format check-format clean help
 .NOTPARALLEL:
 
 # Configures preset $(1) and builds the targets $(2), all if none are named.
@@ -40,6 +40,11 @@ bench-peers:   ## the same work by PyTorch (3 GB to download), ONNX Runtime, Ope
 	$(install) build peers
 	$(call preset,release,scaledot_peers)
 	@bench/peers/run $(PEERS)
+
+instructions:  ## count the instructions of some calls; fails if they are not as recorded
+	$(install) build ci
+	$(call preset,release,scaledot_instructions)
+	@bench/count_instructions.py $(INSTRUCTIONS)
 
 clang:         ## the tests, built by clang
 asan:          ## the tests, under AddressSanitizer and UndefinedBehaviorSanitizer

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler.hpp"
 #include "measure/measure.hpp"
 #include "measure/progress_line.hpp"
 #include "measure/report.hpp"
@@ -23,12 +24,6 @@ namespace {
 using measure::Json;
 using measure::Measured;
 using measure::Shape;
-
-#if defined(__clang__)
-constexpr const char* compiler = "clang " __clang_version__;
-#else
-constexpr const char* compiler = "g++ " __VERSION__;
-#endif
 
 constexpr Index long_length = 16384;    // one head is enough there
 constexpr Index naive_length = 2048;    // more takes plain loops too long

@@ -14,6 +14,7 @@ ci=(
   clang clang-format-14 libclang-rt-14-dev llvm  # second compiler, format, fuzzing, readable traces
   g++-aarch64-linux-gnu qemu-user        # NEON
   binutils git                           # tools/check_*.py
+  valgrind                               # counting instructions
 )
 peers=(python3-venv)
 
