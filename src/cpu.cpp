@@ -35,7 +35,9 @@ std::uint64_t saved_states() noexcept {
 
 constexpr bool bit(std::uint32_t bits, int place) { return (bits >> place & 1) != 0; }
 
-Cpu ask() noexcept {
+}  // namespace
+
+Cpu cpu() noexcept {
   Cpu found;
   for (std::uint32_t part = 0; part < 3; ++part) {
     const Registers r = cpuid(0x80000002u + part);
@@ -60,27 +62,16 @@ Cpu ask() noexcept {
   return found;
 }
 
-}  // namespace
-
 #else
 
-namespace {
-
-Cpu ask() noexcept {
+Cpu cpu() noexcept {
   Cpu found;
   found.features = kernels::neon;  // part of the 64-bit Arm base
   std::memcpy(found.name.data(), "64-bit Arm", sizeof "64-bit Arm");
   return found;
 }
 
-}  // namespace
-
 #endif
-
-const Cpu& cpu() noexcept {
-  static const Cpu found = ask();
-  return found;
-}
 
 std::size_t cache_bytes(int level) noexcept {
 #if defined(_SC_LEVEL1_DCACHE_SIZE)

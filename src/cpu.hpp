@@ -14,8 +14,8 @@ struct Cpu {
   std::array<char, 128> name{};
 };
 
-// Asked of the processor once a process.
-const Cpu& cpu() noexcept;
+// Asked of the processor each time, which takes microseconds.
+Cpu cpu() noexcept;
 
 // Bytes of the data cache of a level (1, 2 or 3) as the operating system tells; 0 if it does not.
 std::size_t cache_bytes(int level) noexcept;

@@ -1,6 +1,8 @@
 #include "dispatch.hpp"
 
 #include <array>
+#include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 
@@ -12,7 +14,8 @@ using kernels::KernelTable;
 
 namespace {
 
-// Best first. A new instruction set is one more line here.
+// Best first, and each needs all that those behind it need. A new instruction set is one more line
+// here.
 constexpr std::array best_first = {
 #if defined(__x86_64__)
     &kernels::avx512_table,
@@ -23,34 +26,36 @@ constexpr std::array best_first = {
     &kernels::scalar_table,
 };
 
-struct Usable {
-  std::array<const KernelTable*, best_first.size()> tables{};
-  std::size_t count = 0;
-};
+// The place in best_first of the table to use, or one past the last if there is none.
+std::size_t place_asked_for() noexcept {
+  const char* const name = std::getenv("SCALEDOT_ISA");
+  std::size_t place = best_first.size() - usable_tables().size();
+  if (name == nullptr || *name == '\0') return place;
+  while (place < best_first.size() && std::strcmp(best_first[place]->name, name) != 0) ++place;
+  return place;
+}
 
 }  // namespace
 
 std::span<const KernelTable* const> all_tables() noexcept { return best_first; }
 
 std::span<const KernelTable* const> usable_tables() noexcept {
-  static const Usable usable = [] {
-    Usable found;
-    for (const KernelTable* table : best_first)
-      if ((table->needs & ~cpu().features) == 0) found.tables[found.count++] = table;
-    return found;
-  }();
-  return {usable.tables.data(), usable.count};
+  const std::uint32_t features = cpu().features;
+  std::span<const KernelTable* const> usable = best_first;
+  while ((usable.front()->needs & ~features) != 0) usable = usable.subspan(1);
+  return usable;
 }
 
 const KernelTable* table_in_use() noexcept {
-  static const KernelTable* const chosen = []() -> const KernelTable* {
-    const char* name = std::getenv("SCALEDOT_ISA");
-    if (name == nullptr || *name == '\0') return usable_tables().front();
-    for (const KernelTable* table : usable_tables())
-      if (std::strcmp(table->name, name) == 0) return table;
-    return nullptr;
-  }();
-  return chosen;
+  // Two first callers may both find it out; unlike a lock, that cannot be caught by a fork.
+  constexpr std::size_t none = best_first.size(), unknown = none + 1;
+  static std::atomic<std::size_t> known{unknown};
+  std::size_t place = known.load(std::memory_order_relaxed);
+  if (place == unknown) {
+    const std::size_t found = place_asked_for();
+    if (known.compare_exchange_strong(place, found, std::memory_order_relaxed)) place = found;
+  }
+  return place < none ? best_first[place] : nullptr;
 }
 
 }  // namespace scaledot

@@ -26,10 +26,10 @@ bool amx_may_be_granted() noexcept {
 #endif
 }
 
-const char* why_not(const kernels::KernelTable& table) noexcept {
+const char* why_not(const kernels::KernelTable& table, const Cpu& cpu) noexcept {
   const kernels::KernelTable* const in_use = table_in_use();
   if (&table == in_use) return "";
-  if ((table.needs & ~cpu().features) != 0)
+  if ((table.needs & ~cpu.features) != 0)
     return "the processor or the operating system lacks a feature it needs";
   if (in_use == nullptr || in_use != usable_tables().front()) return "SCALEDOT_ISA names another";
   return "a better one is usable";
@@ -38,14 +38,15 @@ const char* why_not(const kernels::KernelTable& table) noexcept {
 }  // namespace
 
 Machine machine() noexcept {
+  const Cpu cpu = scaledot::cpu();
   Machine machine;
-  machine.processor = cpu().name;
+  machine.processor = cpu.name;
   machine.cores = cores_allowed();
   machine.l1_bytes = cache_bytes(1);
   machine.l2_bytes = cache_bytes(2);
   machine.l3_bytes = cache_bytes(3);
-  machine.amx_bf16 = cpu().amx_bf16;
-  machine.amx_granted = cpu().amx_bf16 && cpu().amx_saved && amx_may_be_granted();
+  machine.amx_bf16 = cpu.amx_bf16;
+  machine.amx_granted = cpu.amx_bf16 && cpu.amx_saved && amx_may_be_granted();
 
   constexpr const char* known[] = {"avx512", "avx2", "neon", "scalar"};
   for (std::size_t k = 0; k < machine.instruction_sets.size(); ++k) {
@@ -53,7 +54,7 @@ Machine machine() noexcept {
     set = {known[k], false, "made for another kind of processor"};
     for (const kernels::KernelTable* table : all_tables())
       if (std::string_view(table->name) == known[k])
-        set = {known[k], table == table_in_use(), why_not(*table)};
+        set = {known[k], table == table_in_use(), why_not(*table, cpu)};
   }
   return machine;
 }

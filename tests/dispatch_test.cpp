@@ -66,6 +66,13 @@ TEST(Dispatch, tables_are_listed_best_first) {
   EXPECT_TRUE(usable(&kernels::scalar_table));
 }
 
+// So those that are usable are the last ones.
+TEST(Dispatch, each_table_needs_what_those_behind_it_need) {
+  for (std::size_t n = 1; n < all_tables().size(); ++n)
+    EXPECT_EQ(all_tables()[n]->needs & ~all_tables()[n - 1]->needs, 0u) << all_tables()[n]->name;
+  EXPECT_EQ(all_tables().back()->needs, 0u);
+}
+
 TEST(Dispatch, without_the_variable_the_best_is_used) {
   if (!fresh_process()) {
     EXPECT_EQ(in_fresh_process(this_test().c_str(), {"SCALEDOT_ISA", "SCALEDOT_THREADS"}), 0);

@@ -1,6 +1,7 @@
 // A process that has called attend() forks, and the child calls it again.
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
 #include <thread>
 #include <vector>
 
@@ -8,8 +9,29 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fresh_process.hpp"
 #include "meeting.hpp"
 #include "scaledot/attention.hpp"
+
+namespace {
+
+// A thread that asks for this variable is held until it is let go, once.
+constinit std::atomic<const char*> held_at{nullptr};
+constinit std::atomic<bool> is_held{false}, is_let_go{false};
+
+}  // namespace
+
+// In place of the C library's.
+extern "C" char* getenv(const char* name) noexcept {
+  const char* const place = held_at;
+  if (place != nullptr && std::strcmp(place, name) == 0 && !is_held.exchange(true))
+    while (!is_let_go) std::this_thread::yield();
+  const std::size_t length = std::strlen(name);
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable)
+    if (std::strncmp(*variable, name, length) == 0 && (*variable)[length] == '=')
+      return *variable + length + 1;
+  return nullptr;
+}
 
 namespace scaledot::tests {
 namespace {
@@ -79,6 +101,23 @@ TEST(Fork, while_other_threads_are_in_the_pool) {
     EXPECT_EQ(in_child([] { return helper_comes() && call_is_right(2); }), 0);
   enough = true;
   for (std::thread& caller : callers) caller.join();
+}
+
+// What a first call finds out once a process must not be behind a lock.
+TEST(Fork, while_another_thread_is_in_the_first_call) {
+  if (!fresh_process()) {
+    EXPECT_EQ(in_fresh_process(this_test().c_str(), {"held=SCALEDOT_ISA"}), 0);
+    EXPECT_EQ(in_fresh_process(this_test().c_str(), {"held=SCALEDOT_THREADS"}), 0);
+    return;
+  }
+  held_at = std::getenv("held");
+  std::atomic<bool> is_right{false};
+  std::thread first([&] { is_right = call_is_right(0); });
+  while (!is_held) std::this_thread::yield();
+  EXPECT_EQ(in_child([] { return call_is_right(0); }), 0);
+  is_let_go = true;
+  first.join();
+  EXPECT_TRUE(is_right);
 }
 
 // Static objects are destroyed under the feet of a thread that calls on.
