@@ -153,7 +153,7 @@ Status prepare(const KernelTable& table, const Tensor& query, const Tensor& key,
 Status attend_on(const KernelTable& table, const Tensor& query, const Tensor& key,
                  const Tensor& value, const Outputs& outputs, const Options& options,
                  const Paths& paths) noexcept {
-  const DefaultFloatMode mode;
+  DefaultFloatMode mode;
   Problem problem;
   Plan plan;
   if (const Status bad = prepare(table, query, key, value, outputs, options, paths, problem, plan);
@@ -167,6 +167,9 @@ Status attend_on(const KernelTable& table, const Tensor& query, const Tensor& ke
   const Workspace workspace(options.workspace, plan.bytes);
   if (workspace.floats() == nullptr)
     return {Status::Code::out_of_memory, "workspace", "", -1, 0, needed};
+
+  CallersLoop loop(problem.parallel_for, mode);
+  problem.parallel_for = loop.in_callers_mode();
 
   Run run{problem, table, paths, plan, workspace.floats()};
   if (plan.wave > 0)

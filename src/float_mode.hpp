@@ -14,6 +14,15 @@ class DefaultFloatMode {
     std::fesetenv(FE_DFL_ENV);
   }
   ~DefaultFloatMode() { std::fesetenv(&before_); }
+
+  // Calls code of the caller's in between, which may also change the mode and the flags.
+  void lifted_for(const auto& work) noexcept {
+    std::fesetenv(&before_);
+    work();
+    std::fegetenv(&before_);
+    std::fesetenv(FE_DFL_ENV);
+  }
+
   DefaultFloatMode(const DefaultFloatMode&) = delete;
   DefaultFloatMode& operator=(const DefaultFloatMode&) = delete;
 

@@ -232,6 +232,16 @@ struct CallersTask {
 
 }  // namespace
 
+ParallelFor CallersLoop::in_callers_mode() noexcept {
+  if (own_.run == nullptr) return own_;
+  return {[](void* self, Index count, int threads, ParallelFor::Task task, void* data) {
+            const auto& loop = *static_cast<CallersLoop*>(self);
+            loop.mode_.lifted_for(
+                [&] { loop.own_.run(loop.own_.context, count, threads, task, data); });
+          },
+          this};
+}
+
 void parallel_for(const ParallelFor& own, Index count, int threads, ParallelFor::Task task,
                   void* data) noexcept {
   const auto workers = static_cast<int>(std::min<Index>(count, threads));

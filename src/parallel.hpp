@@ -1,9 +1,21 @@
 // Independent tasks shared out among threads.
 #pragma once
 
+#include "float_mode.hpp"
 #include "scaledot/attention.hpp"
 
 namespace scaledot {
+
+// A caller's loop, if it has a run(), in the caller's floating-point mode.
+class CallersLoop {
+ public:
+  CallersLoop(const ParallelFor& own, DefaultFloatMode& mode) noexcept : own_(own), mode_(mode) {}
+  ParallelFor in_callers_mode() noexcept;
+
+ private:
+  ParallelFor own_;
+  DefaultFloatMode& mode_;
+};
 
 // Calls task(data, index, worker) once for each index in [0, count), each worker (0 to threads - 1)
 // taking the next index that is left, and returns when all are done. Worker 0 is the caller; the

@@ -123,6 +123,54 @@ TEST(Fpu, traps_that_the_caller_asked_for_are_not_sprung) {
 }
 #endif
 
+// What a loop of the caller's own finds, in which it may start threads that inherit it.
+struct OwnLoop {
+  Control found;
+  int runs = 0;
+
+  static void run(void* self, Index count, int, ParallelFor::Task task, void* data) {
+    OwnLoop& loop = *static_cast<OwnLoop*>(self);
+    loop.found = control_now();
+    for (Index index = 0; index < count; ++index) task(data, index, 0);
+    const Control after = control_now();
+    EXPECT_EQ(after.vector, loop.found.vector) << "a task has left another mode";
+    EXPECT_EQ(after.status, loop.found.status);
+    ++loop.runs;
+  }
+};
+
+TEST(Fpu, a_loop_of_the_callers_runs_in_the_callers_mode) {
+  Call call = uneven_call();
+  const Way way{usable_tables().front(), DType::f32, Arithmetic::f32, {}, 2};
+  const std::uint64_t plain = control_now().vector & ~exceptions;
+  const Results want = made_under(call, way, plain);
+  for (const std::uint64_t vector : {plain, plain | flush}) {
+    OwnLoop loop;
+    call.options.parallel_for = {OwnLoop::run, &loop};
+    const Results got = made_under(call, way, vector);
+    EXPECT_GT(loop.runs, 0);
+    EXPECT_EQ(loop.found.vector, vector);
+    EXPECT_TRUE(same_bits(got.output, want.output) && same_bits(got.lse, want.lse));
+  }
+}
+
+TEST(Fpu, what_a_loop_of_the_callers_leaves_behind_stays) {
+  Call call = uneven_call();
+  call.options.parallel_for.run = [](void*, Index count, int, ParallelFor::Task task, void* data) {
+    for (Index index = 0; index < count; ++index) task(data, index, 0);
+    std::feraiseexcept(FE_DIVBYZERO);
+    std::fesetround(FE_UPWARD);
+  };
+  std::feclearexcept(FE_ALL_EXCEPT);
+  const int before = std::fegetround();
+  const Results results = made(call, {usable_tables().front(), DType::f32, Arithmetic::f32, {}, 2});
+  const int after = std::fegetround();
+  std::fesetround(before);
+  EXPECT_TRUE(results.status.ok());
+  EXPECT_EQ(after, FE_UPWARD);
+  EXPECT_NE(std::fetestexcept(FE_DIVBYZERO), 0);
+}
+
 // CTranslate2#1018, llvm#57589: denormals were lost in the caller after a library was loaded.
 TEST(BugCases, D074_denormals_survive_in_the_caller) {
   const Call call = uneven_call();
