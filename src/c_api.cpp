@@ -43,8 +43,10 @@ Status read_struct(const char* name, const Struct* given, Struct& known) {
 Status read_tensor(const char* name, const scaledot_tensor* given, Tensor& tensor) {
   scaledot_tensor known;
   if (const Status bad = read_struct(name, given, known); !bad.ok()) return bad;
-  if (known.dtype < 0 || known.dtype > SCALEDOT_BOOLEAN)
-    return {Code::dtype, name, "", -1, known.dtype, 0};
+  if (known.dtype < 0 || known.dtype > SCALEDOT_BOOLEAN) {
+    const bool is_mask = std::strcmp(name, "mask") == 0;
+    return {Code::dtype, name, "", -1, known.dtype, is_mask ? SCALEDOT_BOOLEAN : SCALEDOT_F32};
+  }
   tensor.data = known.data;
   tensor.dtype = static_cast<DType>(known.dtype);
   tensor.rank = known.rank;

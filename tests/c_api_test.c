@@ -1,5 +1,4 @@
-/* The C interface, compiled as C11 and without a test framework: a line and exit code 1 on failure.
- */
+/* The C interface, compiled as C11, without a test framework: a line and exit code 1 on failure. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -164,8 +163,7 @@ static void test_status(void) {
   call made;
   make(&made);
   made.key.extent[1] = 3;
-  EXPECT(attend(&made) == SCALEDOT_EXTENT);
-  EXPECT(made.status.code == SCALEDOT_EXTENT);
+  EXPECT(attend(&made) == SCALEDOT_EXTENT && made.status.code == SCALEDOT_EXTENT);
   EXPECT(strcmp(made.status.argument, "key") == 0);
   EXPECT(strcmp(made.status.other, "query") == 0);
   EXPECT(made.status.axis == 1 && made.status.got == 3 && made.status.expected == 4);
@@ -182,8 +180,7 @@ static void test_status(void) {
   make(&made);
   made.options.softcap = -2;
   EXPECT(attend(&made) == SCALEDOT_OPTION);
-  EXPECT(strcmp(made.status.argument, "softcap") == 0);
-  EXPECT(made.status.value == -2);
+  EXPECT(strcmp(made.status.argument, "softcap") == 0 && made.status.value == -2);
   /* Numbers that have no name in the enums; 256 would be 0 in one byte. */
   make(&made);
   made.options.causal = 256;
@@ -194,6 +191,10 @@ static void test_status(void) {
   make(&made);
   made.key.dtype = 256;
   EXPECT(attend(&made) == SCALEDOT_DTYPE && made.status.got == 256);
+  make(&made);
+  made.lse.dtype = 256;
+  made.options.mask = &made.lse;
+  EXPECT(attend(&made) == SCALEDOT_DTYPE && made.status.expected == SCALEDOT_BOOLEAN);
   make(&made);
   made.options.key_lengths = &made.options.window_left;
   made.options.key_lengths_count = -5;
@@ -231,8 +232,7 @@ static void test_null(void) {
   EXPECT(bytes == 7);
 }
 
-/* A struct of a later version is longer: it is taken if the rest is 0, so if it says nothing new.
- */
+/* A struct of a later version is longer: it is taken if the rest is 0, so says nothing new. */
 typedef struct longer {
   scaledot_options options;
   int64_t later[3];
