@@ -47,15 +47,21 @@ std::string from_hex(const std::string& digits) {
   return bytes;
 }
 
-std::string refusal_of(const std::string& text) {
+std::string failure_of(const std::function<void()>& work) {
   try {
-    read(text);
+    work();
     return "";
   } catch (const Failure& failure) {
-    const std::string about = "query: " + in_quotes(text) + " ";
-    return failure.message.starts_with(about) ? failure.message.substr(about.size())
-                                              : "not about the file: " + failure.message;
+    return failure.message;
   }
+}
+
+std::string refusal_of(const std::string& text) {
+  const std::string message = failure_of([&] { read(text); });
+  const std::string about = "query: " + in_quotes(text) + " ";
+  return message.empty() || message.starts_with(about)
+             ? message.substr(std::min(about.size(), message.size()))
+             : "not about the file: " + message;
 }
 
 Array read(const std::string& text) { return read_array({"query", text}); }

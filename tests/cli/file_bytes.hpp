@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,9 @@ std::string little(Numbers... numbers) {
   (bytes.append(reinterpret_cast<const char*>(&numbers), sizeof numbers), ...);
   return bytes;
 }
+
+// The message with which the work fails; empty if it does not.
+std::string failure_of(const std::function<void()>& work);
 
 // Why a tensor cannot be read, without the part that repeats its name; empty if it can.
 std::string refusal_of(const std::string& text);

@@ -5,7 +5,6 @@
 
 #include <filesystem>
 
-#include "failure.hpp"
 #include "file_bytes.hpp"
 #include "tensor_file.hpp"
 
@@ -13,15 +12,6 @@ namespace scaledot::cli::tests {
 namespace {
 
 using Names = std::vector<std::string>;
-
-std::string failure_of(const std::vector<Target>& targets) {
-  try {
-    write_arrays(targets);
-    return "";
-  } catch (const Failure& failure) {
-    return failure.message;
-  }
-}
 
 TEST(Files, WhatCannotBeOpenedIsRefused) {
   const Folder folder;
@@ -117,9 +107,11 @@ TEST(Files, IfOneFailsNoneIsWritten) {
   for (const char* broken : {"z.npz", "z.safetensors", "no/z.npy"}) {
     if (std::string(broken).starts_with("z")) folder.file(broken, "broken");
     folder.file("a.npy", "as before");
-    const std::string message = failure_of({{{"output", folder.path("a.npy")}, &array},
-                                            {{"lse", folder.path("b.npz")}, &array},
-                                            {{"weights", folder.path(broken)}, &array}});
+    const std::string message = failure_of([&] {
+      write_arrays({{{"output", folder.path("a.npy")}, &array},
+                    {{"lse", folder.path("b.npz")}, &array},
+                    {{"weights", folder.path(broken)}, &array}});
+    });
     const std::string about = "weights: '" + folder.path(broken) + "' ";
     EXPECT_TRUE(message.starts_with(about)) << message;
     if (std::string(broken) == "no/z.npy")

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "failure.hpp"
 #include "file_bytes.hpp"
 #include "tensor_file.hpp"
 
@@ -13,12 +12,7 @@ namespace scaledot::cli::tests {
 namespace {
 
 std::string name_fault(const std::string& text) {
-  try {
-    parse_tensor_name(text);
-    return "";
-  } catch (const Failure& failure) {
-    return failure.message;
-  }
+  return failure_of([&] { parse_tensor_name(text); });
 }
 
 TEST(TensorName, TheNameBeginsAfterTheEnding) {
@@ -54,12 +48,7 @@ TEST(TensorName, OtherEndingsAreRefused) {
 
 std::string target_fault(const std::vector<Argument>& targets,
                          const std::vector<Argument>& inputs) {
-  try {
-    check_targets(targets, inputs);
-    return "";
-  } catch (const Failure& failure) {
-    return failure.message;
-  }
+  return failure_of([&] { check_targets(targets, inputs); });
 }
 
 TEST(Files, APlaceIsForOneTensor) {
