@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -28,8 +29,10 @@ mode_t mode_for(const std::string& path) {
   return 0666 & ~mask;
 }
 
-// Short, whatever the name: that may be as long as the file system allows, and libzip writes to
-// this name with seven more characters.
+// libzip writes to the temporary name with as many more characters.
+constexpr std::size_t longer_in_libzip = 7;
+
+// Short, whatever the name: that may be as long as the file system allows.
 std::string temporary_beside(const std::string& path) {
   return (std::filesystem::path(path).parent_path() / ".scaledot.XXXXXX").string();
 }
@@ -83,6 +86,8 @@ void check_writable(const std::string& path) {
   }
   const std::string folder = std::filesystem::path(real).parent_path().string();
   if (::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) cannot_write(errno);
+  if (temporary_beside(real).size() + longer_in_libzip >= PATH_MAX)
+    fail("cannot be written: the path of its folder is too long for a temporary file in it");
 }
 
 }  // namespace scaledot::cli

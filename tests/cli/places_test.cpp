@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <climits>
 #include <filesystem>
+#include <string_view>
 
 #include "file_bytes.hpp"
 #include "tensor_file.hpp"
@@ -76,6 +78,34 @@ TEST(Files, APlaceIsForOneTensor) {
   std::filesystem::create_directory(x);
   EXPECT_EQ(target_fault({{"output", x}}, {}),
             "output: '" + x + "' cannot be written: Is a directory");
+}
+
+// Makes folders in the folder whose path has so many bytes, the last slash included.
+std::string folder_of_length(const Folder& folder, std::size_t length) {
+  std::string path = std::filesystem::canonical(folder.path("")).string() + "/";
+  while (path.size() < length) {
+    const std::size_t left = length - path.size();
+    path += std::string(left <= 201 ? left - 1 : std::min<std::size_t>(200, left - 3), 'x') + "/";
+  }
+  std::filesystem::create_directories(path);
+  return path;
+}
+
+TEST(Files, AFolderNeedsRoomForATemporaryFile) {
+  const Folder folder;
+  constexpr std::size_t longest = PATH_MAX - 1 - std::string_view(".scaledot.XXXXXX.XXXXXX").size();
+  const Array array = array_of(Element::f32, {}, little(1.0f));
+  for (const char* name : {"x.npy", "x.npz", "x.safetensors"}) {
+    const std::string file = folder_of_length(folder, longest) + name;
+    EXPECT_EQ(target_fault({{"output", file}}, {}), "");
+    for (int times = 0; times < 2; ++times)  // new, and replaced
+      write_arrays({{{"output", file}, &array}});
+    EXPECT_EQ(numbers_of<float>(read(file)), std::vector<float>{1});
+    const std::string beyond = folder_of_length(folder, longest + 1) + name;
+    const std::string fault = target_fault({{"output", beyond}}, {});
+    EXPECT_TRUE(fault.ends_with("the path of its folder is too long for a temporary file in it"))
+        << fault;
+  }
 }
 
 TEST(Files, TheOnlyTensorOfAFileIsReadWithoutItsNameAndNotReplaced) {
