@@ -46,7 +46,7 @@ void add_numbers(CLI::App& attend, Options& options) {
       });
   add("--threads", "N", "0: one a core",
       [&options](const std::string& name, const std::string& text) {
-        options.threads = static_cast<int>(parse_count(name, text, 0, 65536));
+        options.threads = static_cast<int>(parse_count(name, text, 0, most_threads));
       });
 }
 

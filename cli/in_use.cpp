@@ -1,7 +1,5 @@
 #include "in_use.hpp"
 
-#include <cstdlib>
-
 #include "scaledot/machine.hpp"
 
 namespace scaledot::cli {
@@ -12,10 +10,6 @@ const char* isa_in_use() {
   return "";
 }
 
-int threads_in_use(int threads) {
-  if (threads > 0) return threads;
-  const char* wanted = std::getenv("SCALEDOT_THREADS");
-  return wanted == nullptr || *wanted == '\0' ? machine().cores : std::atoi(wanted);
-}
+int threads_in_use(int threads) { return threads > 0 ? threads : machine().threads; }
 
 }  // namespace scaledot::cli

@@ -19,7 +19,7 @@ Json json_of(const Machine& machine) {
   for (const InstructionSet& set : machine.instruction_sets)
     sets.push_back({{"name", set.name}, {"in_use", set.in_use}, {"why_not", set.why_not}});
   return {{"version", version()},         {"processor", machine.processor.data()},
-          {"cores", machine.cores},       {"threads", threads_in_use(0)},
+          {"cores", machine.cores},       {"threads", machine.threads},
           {"isa", isa_in_use()},          {"instruction_sets", sets},
           {"amx_bf16", machine.amx_bf16}, {"amx_granted", machine.amx_granted},
           {"l1_bytes", machine.l1_bytes}, {"l2_bytes", machine.l2_bytes},

@@ -16,6 +16,8 @@
 #include <sched.h>
 #endif
 
+#include "scaledot/attention.hpp"
+
 namespace scaledot {
 
 namespace {
@@ -127,7 +129,7 @@ int default_threads() noexcept {
   const char* const text = std::getenv("SCALEDOT_THREADS");
   const bool is_set = text != nullptr && *text != '\0';
   const std::int64_t number = is_set ? number_in(text, -1) : cores_allowed();
-  threads = number >= 1 && number <= 65536 ? static_cast<int>(number) : -1;
+  threads = number >= 1 && number <= most_threads ? static_cast<int>(number) : -1;
   int none = 0;
   return known.compare_exchange_strong(none, threads, std::memory_order_relaxed) ? threads : none;
 }

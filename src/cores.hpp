@@ -8,8 +8,8 @@ namespace scaledot {
 int cores_allowed() noexcept;
 
 // How many threads a call may use if it does not say: SCALEDOT_THREADS, or cores_allowed().
-// Negative if SCALEDOT_THREADS is neither empty nor a number from 1 to 65536. Asked once a process,
-// since workspace_bytes() and attend() must agree.
+// Negative if SCALEDOT_THREADS is neither empty nor a number from 1 to most_threads. Asked once a
+// process, since workspace_bytes() and attend() must agree.
 int default_threads() noexcept;
 
 // The processor time that this process's cgroups allow, in processors, rounded up: the least of

@@ -46,7 +46,8 @@ std::string of_option(const Status& status) {
   if (name == "softcap") return of_softcap(status.value);
   if (name == "SCALEDOT_ISA")
     return name + " names no instruction set that this machine and build can run";
-  if (name == "SCALEDOT_THREADS") return name + " is not a number from 1 to 65536";
+  if (name == "SCALEDOT_THREADS")
+    return name + " is not a number from 1 to " + text(Index{most_threads});
   if (name == "key_lengths")
     return name + ": entry " + text(status.axis) + " is " + text(status.got) +
            (status.got < 0 ? ", expected 0 or more"
@@ -55,7 +56,8 @@ std::string of_option(const Status& status) {
     return name + " is " + text(status.got) + ", expected 0 or more, or -1 for unlimited";
   if (name == "threads")
     return name + " is " + text(status.got) +
-           (status.got < 0 ? ", expected 0 or more" : ", expected at most 65536");
+           (status.got < 0 ? ", expected 0 or more"
+                           : ", expected at most " + text(Index{most_threads}));
   if (name == "reserved") return name + " is " + text(status.got) + ", expected 0";
   return name + " is " + text(status.got) + ", expected 0, 1 or 2";
 }

@@ -1,5 +1,6 @@
 #include "scaledot/machine.hpp"
 
+#include <algorithm>
 #include <string_view>
 
 #include "cores.hpp"
@@ -42,6 +43,7 @@ Machine machine() noexcept {
   Machine machine;
   machine.processor = cpu.name;
   machine.cores = cores_allowed();
+  machine.threads = std::max(default_threads(), 0);
   machine.l1_bytes = cache_bytes(1);
   machine.l2_bytes = cache_bytes(2);
   machine.l3_bytes = cache_bytes(3);

@@ -223,8 +223,8 @@ struct Check {
     problem.causal = options.causal;
     problem.left = reach(window.left);
     problem.right = options.causal == Causal::off ? reach(window.right) : 0;
-    if (options.threads < 0 || options.threads > 65536)
-      return bad_option("threads", options.threads, options.threads < 0 ? 0 : 65536);
+    if (options.threads < 0 || options.threads > most_threads)
+      return bad_option("threads", options.threads, options.threads < 0 ? 0 : most_threads);
     problem.threads = options.threads;
     problem.parallel_for = options.parallel_for;
     if (!options.key_lengths) return {};

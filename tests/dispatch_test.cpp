@@ -95,6 +95,7 @@ TEST(Dispatch, an_empty_variable_is_none) {
   Shape shape;
   EXPECT_TRUE(shape.attended().ok());
   EXPECT_EQ(shape.bytes(0), shape.bytes(machine().cores));
+  EXPECT_EQ(machine().threads, machine().cores);
 }
 
 TEST(Dispatch, the_variable_forces_a_table_or_an_error) {
@@ -198,6 +199,7 @@ TEST(Dispatch, the_variable_sets_the_threads) {
   }
   EXPECT_EQ(shape.bytes(0), shape.bytes(std::atoi(std::getenv("SCALEDOT_THREADS"))));
   EXPECT_LT(shape.bytes(1), shape.bytes(7));
+  EXPECT_EQ(machine().threads, std::atoi(std::getenv("SCALEDOT_THREADS")));
   EXPECT_TRUE(shape.attended().ok());
 }
 
@@ -210,6 +212,7 @@ TEST(Dispatch, a_number_of_threads_without_meaning_is_an_error) {
     return;
   }
   expect_refused("SCALEDOT_THREADS");
+  EXPECT_EQ(machine().threads, 0);
 }
 
 }  // namespace

@@ -77,6 +77,8 @@ struct ParallelFor {
   void* context = nullptr;
 };
 
+inline constexpr int most_threads = 65536;  // that a call may ask for
+
 struct Options {
   // Multiplies query . key. Any finite number, 0 and negative included, whose product with log2(e)
   // is finite. 1 / sqrt(head_dim) if unset (1 if head_dim is 0).
@@ -95,8 +97,9 @@ struct Options {
   // `keys` in Causal and Window means this length.
   std::optional<std::span<const Index>> key_lengths = {};
   Arithmetic arithmetic = Arithmetic::automatic;
-  // Threads to use, this one included, up to 65536; 0: SCALEDOT_THREADS, or one for each processor
-  // that the process may use by its affinity mask and its cgroups, as they were at its first call.
+  // Threads to use, this one included, up to most_threads; 0: SCALEDOT_THREADS, or one for each
+  // processor that the process may use by its affinity mask and its cgroups, as they were at its
+  // first call.
   int threads = 0;
   // Scratch memory of at least workspace_bytes(), then nothing is allocated. Any alignment.
   std::span<std::byte> workspace = {};

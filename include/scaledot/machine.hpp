@@ -18,6 +18,7 @@ struct InstructionSet {
 struct Machine {
   std::array<char, 128> processor{};  // as the processor names itself, ends with 0
   int cores = 0;                      // that this process may run on
+  int threads = 0;                    // of a call that asks for none; 0: SCALEDOT_THREADS is wrong
   std::size_t l1_bytes = 0;           // data cache of one core; 0 if unknown
   std::size_t l2_bytes = 0;
   std::size_t l3_bytes = 0;
