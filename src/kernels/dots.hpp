@@ -27,17 +27,11 @@ template <class Call>
   call.template operator()<DType::bf16>();
 }
 
-// Asks for what lies some `bytes_ahead` further on, in a later key's line of the same tensor. Past
-// the tensor's end it does no harm.
+// How far on the same element of a later key is: the first one at least `bytes_ahead` away.
 template <class Simd>
 inline Index ahead_in(const Lines& lines) {
   const Index step = lines.position_stride * bytes_of(lines.dtype);
   return step * pieces(bytes_ahead, larger(larger(step, -step), 1));
-}
-template <class Simd>
-[[gnu::always_inline]] inline void ask_for(const std::byte* at, Index ahead) {
-  __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(at) +
-                                                   static_cast<std::uintptr_t>(ahead)));
 }
 
 // `lanes` keys with `rows` queries.
@@ -63,7 +57,7 @@ struct Dots {
     const std::byte* at = keys.first + byte;
     SCALEDOT_UNROLL
     for (Index l = 0; l < lanes; ++l) {
-      ask_for<Simd>(at, ahead);
+      ask_for(at, ahead);
       square[l] = load(at);
       at += l < keys.last ? keys.step : 0;
     }

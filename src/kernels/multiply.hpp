@@ -1,6 +1,8 @@
 // The multiply-add loops: one register tile for query . key and for weight . value.
 #pragma once
 
+#include <cstdint>
+
 #include "kernels/table.hpp"
 
 #define SCALEDOT_UNROLL _Pragma("GCC unroll 16")  // g++ 12 keeps `sum` in memory without it
@@ -69,8 +71,14 @@ template <class Simd, int rows, int vecs>
   }
 }
 
-// How many lines of a panel are asked for before their turn; past the panel's end it does no harm.
-inline constexpr Index lines_ahead = 40;
+// Asks for a line that may not exist: no pointer is formed, and past the memory's end it does no
+// harm.
+[[gnu::always_inline]] inline void ask_for(const void* at, Index bytes_ahead) {
+  __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(at) +
+                                                   static_cast<std::uintptr_t>(bytes_ahead)));
+}
+
+inline constexpr Index lines_ahead = 40;  // of a panel
 
 // sum[r][v] += b[depth x rows]^T * a[depth x vecs*lanes]: each element is one chain over depth,
 // ascending, and stays in its register. b's lines are b_stride apart, a's vecs*lanes.
@@ -80,7 +88,7 @@ template <class Simd, Values values, int rows, int vecs>
   static_assert(rows * vecs + vecs + 1 <= Simd::registers, "sums + a + b must not spill");
 #pragma GCC unroll 4  // so that the branch back is foreseen at the loop's end, too
   for (Index k = 0; k < depth; ++k, a += vecs * Simd::lanes, b += b_stride) {
-    __builtin_prefetch(b + lines_ahead * b_stride);
+    ask_for(b, lines_ahead * b_stride * Index{sizeof(float)});
     multiply_line<Simd, values>(b, a, sum);
   }
 }

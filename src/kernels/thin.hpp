@@ -121,7 +121,7 @@ struct ThinSplit {
     SCALEDOT_UNROLL
     for (int v = 0; v < count; ++v) {
       const std::byte* from = at + v * lanes * bytes_of(dtype);
-      if (v * lanes * bytes_of(dtype) % 64 == 0) ask_for<Simd>(from, value_ahead);
+      if (v * lanes * bytes_of(dtype) % 64 == 0) ask_for(from, value_ahead);
       line[v] = whole ? load_as<Simd, dtype>(from)
                       : gather_elements<Simd>(from, dtype, 1, tile.constants.value_dim - d);
     }
