@@ -18,7 +18,7 @@ template <class Simd>
 }
 
 // One step of a sum: sum + a * b. Where values may be NaN or infinite, a lane whose weight a is -0
-// is a hidden key's and stays as it is: 0 * NaN would reach the row (attend.hpp, mark_hidden).
+// is a hidden key's and stays as it is: 0 * NaN would reach the row (walk.hpp, mark_hidden).
 template <class Simd, Values values>
 [[gnu::always_inline]] inline typename Simd::Vec step(typename Simd::Vec a, typename Simd::Vec b,
                                                       typename Simd::Vec sum) {

@@ -1,0 +1,228 @@
+// One tile of queries against all the keys it sees, block by block: score, hide, weigh, absorb.
+// Between two blocks only RowStates survive (Milakov and Gimelshein 2018, "Online normalizer
+// calculation for softmax"; Dao et al. 2022, "FlashAttention"; here with an integer maximum).
+#pragma once
+
+#include "kernels/engine.hpp"
+#include "kernels/hide.hpp"
+#include "kernels/pack.hpp"
+#include "kernels/rows.hpp"
+#include "kernels/scratch.hpp"
+#include "kernels/thin.hpp"
+
+namespace scaledot::kernels {
+
+// Weighs the block's logits in place: raises the maxima if need be, then sums the weights.
+template <class Simd, int vecs, bool bf16, bool certified>
+void weigh_block(const Constants& constants, const Block& block, float* logits, RowStates& states) {
+  constexpr Index width = vecs * Simd::lanes;
+  float* line = logits + block.keys.begin * width;
+  const Index keys = block.keys.end - block.keys.begin;
+  if constexpr (!certified) raise_max<Simd, vecs>(line, keys, states, constants.value_dim);
+  weigh_rows<Simd, vecs, bf16, certified>(line, keys, block.keys.begin % chunk, states);
+}
+
+// Everything about one tile that does not change from block to block.
+template <class Simd, int vecs, bool bf16>
+struct TileWalk {
+  static constexpr Index width = vecs * Simd::lanes;
+  const Tile& tile;
+  Scratch scratch;
+  Range seen;   // keys that some row sees
+  Range clear;  // keys that every row sees
+  bool certified = false;
+
+  TileWalk(const Tile& of, float* memory) : tile(of) {
+    lay_out<Simd>(tile.constants, memory, scratch);
+    seen = tile.band.any(tile.queries());
+    if (seen.empty()) seen = {0, 0};
+    clear = tile.band.all(tile.queries());
+    const auto line = [&](Index r) {
+      return r < tile.count ? tile.query.at(tile.head(r), tile.position(r)) : nullptr;
+    };
+    const Index dims = tile.constants.head_dim;
+    pack_transposed<Simd>(line, tile.query.dtype, tile.query.dim_stride, dims, width,
+                          scratch.query);
+    if (!bf16) {
+      const auto scale = Simd::broadcast(tile.constants.scale);
+      for (Index e = 0; e < dims * width; e += Simd::lanes)
+        Simd::store(scratch.query + e, Simd::mul(Simd::load(scratch.query + e), scale));
+    }
+    certified = tile.certify && is_certified();
+  }
+
+  // |query| * |key| * |scale * log2(e)| <= 32 for all rows and keys, so that a maximum of 0 will
+  // do; and no value so large that 2^32 times it overflows or so small that 2^-33 times it is
+  // flushed (docs/numerics.md).
+  bool is_certified() const {
+    if (tile.panels.key == nullptr || tile.bias.data != nullptr || tile.constants.softcap != 0)
+      return false;
+    float key_norm2 = 0, value_max = 0, value_min = infinity;
+    for (Index b = seen.begin / block_keys; b * block_keys < seen.end; ++b) {
+      const BlockFacts& facts = tile.panels.facts[b];
+      key_norm2 = facts.key_norm2 > key_norm2 ? facts.key_norm2 : key_norm2;
+      value_max = facts.value_max > value_max ? facts.value_max : value_max;
+      value_min = facts.value_min < value_min ? facts.value_min : value_min;
+    }
+    const auto dims = static_cast<double>(tile.constants.head_dim);
+    const auto bound = [&](float norm2) {  // roundings and flushed squares included
+      return norm2 * (1 + dims * 0x1p-22) + dims * 0x1p-126;
+    };
+    const float query_norm2 = largest_norm2<Simd>(scratch.query, tile.constants.head_dim, width);
+    const double scale = bf16 ? tile.constants.scale : 1;
+    return bound(query_norm2) * bound(key_norm2) * scale * scale <= 32.0 * 32.0 &&
+           value_max <= 0x1p60f && value_min >= 0x1p-60f;
+  }
+
+  void start(RowStates& states) const {
+    for (Index r = 0; r < width; ++r) states.max[r] = certified ? 0 : -infinity;
+    start_split(states);
+  }
+  void start_split(RowStates& states) const {
+    for (Index r = 0; r < width; ++r) states.sum[r] = 0;
+    const Index dims = round_up(tile.constants.value_dim, Simd::rows);
+    for (Index e = 0; e < dims * width; ++e) states.output[e] = 0;
+  }
+
+  // The part of a block that the tile looks at, packed; false if none of its keys is seen.
+  bool open(Index first, Block& block) {
+    const Range keys{larger(seen.begin, first), smaller(seen.end, first + block_keys)};
+    block.first = first;
+    block.keys = {(keys.begin - first) / Simd::rows * Simd::rows,
+                  round_up(keys.end - first, Simd::rows)};
+    SeenKeys marked;
+    if (tile.mask.data != nullptr || tile.bias.data != nullptr) {
+      marked = {scratch.seen, first};
+      for (Index j = 0; j < block_keys; ++j) scratch.seen[j] = 0;
+      const Index enough = tile.panels.key == nullptr ? keys.end - keys.begin : 1;
+      if (!mark_seen_in<Simd>(tile, keys, marked, enough)) return false;
+    }
+    if (tile.panels.key != nullptr) {
+      block.key = tile.panels.key + first * tile.constants.head_dim;
+      block.value = tile.panels.value + first * round_up(tile.constants.value_dim, group_of<Simd>);
+      block.facts = tile.panels.facts[first / block_keys];
+      return true;
+    }
+    const Packing packing{tile.constants, tile.key, tile.value, keys, keys, marked, {}};
+    block.facts = pack_block<Simd>(packing, first, keys, scratch.key, scratch.value);
+    block.key = scratch.key;
+    block.value = scratch.value;
+    return true;
+  }
+
+  // From queries and keys to logits: capped, biased, and -inf where a key is hidden.
+  void logits_of(const Block& block) {
+    score<Simd, vecs, bf16, Scores::logits>(tile.constants, block, scratch.query, scratch.logits,
+                                            scratch.states);
+    const Index count = (block.keys.end - block.keys.begin) * width;
+    float* line = scratch.logits + block.keys.begin * width;
+    if (tile.constants.softcap != 0) cap_logits<Simd>(line, count, tile.constants.softcap);
+    if (tile.bias.data != nullptr) {
+      pack_marks<Simd>(tile, tile.bias, block.first, block.keys, width, scratch.marks);
+      add_bias<Simd>(line, scratch.marks, count);
+    }
+    hide(block, -infinity);
+  }
+
+  // Stores `value` where a boolean mask or a row's position hides a key.
+  void hide(const Block& block, float value) {
+    if (tile.mask.data != nullptr) {
+      const Index count = (block.keys.end - block.keys.begin) * width;
+      pack_marks<Simd>(tile, tile.mask, block.first, block.keys, width, scratch.marks);
+      hide_marked<Simd>(scratch.marks, 0, count, value, scratch.logits + block.keys.begin * width);
+    }
+    hide_band<Simd>(tile, clear, block.first, block.keys, width, scratch.rows, value,
+                    scratch.logits);
+  }
+
+  // Gives the weight -0 to hidden keys, so that the careful path can tell them from light ones.
+  void mark_hidden(const Block& block) {
+    if (tile.bias.data != nullptr) {
+      const Index count = (block.keys.end - block.keys.begin) * width;
+      pack_marks<Simd>(tile, tile.bias, block.first, block.keys, width, scratch.marks);
+      hide_marked<Simd>(scratch.marks, -infinity, count, -0.0f,
+                        scratch.logits + block.keys.begin * width);
+    }
+    hide(block, -0.0f);
+  }
+
+  // Whether every row sees every key of the block.
+  bool is_clear(const Block& block) const {
+    return tile.mask.data == nullptr && tile.bias.data == nullptr &&
+           clear.begin <= block.first + block.keys.begin &&
+           block.first + block.keys.end <= clear.end;
+  }
+
+  // From queries and keys to weights.
+  void weights_of(const Block& block, RowStates& states) {
+    if constexpr (!bf16) {
+      if (certified && is_clear(block)) {
+        if (tile.taken != nullptr) ++tile.taken->in_registers;
+        return score<Simd, vecs, bf16, Scores::weights>(tile.constants, block, scratch.query,
+                                                        scratch.logits, states);
+      }
+    }
+    logits_of(block);
+    if (certified)
+      weigh_block<Simd, vecs, bf16, true>(tile.constants, block, scratch.logits, states);
+    else
+      weigh_block<Simd, vecs, bf16, false>(tile.constants, block, scratch.logits, states);
+  }
+
+  void take_in(const Block& block, RowStates& states) {
+    if (tile.taken != nullptr) {
+      ++tile.taken->blocks;
+      tile.taken->certified += certified;
+    }
+    weights_of(block, states);
+    if (block.facts.value_max < infinity) {
+      absorb<Simd, vecs, bf16, Values::finite>(tile.constants, block, scratch.logits,
+                                               states.output);
+    } else {
+      mark_hidden(block);
+      absorb<Simd, vecs, bf16, Values::any>(tile.constants, block, scratch.logits, states.output);
+    }
+  }
+
+  void take_in_split(Index split, RowStates& states) {
+    const Range keys{larger(split * split_keys, seen.begin / block_keys * block_keys),
+                     smaller((split + 1) * split_keys, seen.end)};
+    if (is_thin()) return take_in_thin({larger(keys.begin, seen.begin), keys.end}, states);
+    Block block;
+    for (Index first = keys.begin; first < keys.end; first += block_keys)
+      if (open(first, block)) take_in(block, states);
+  }
+
+  // Whether the rows are few and see the same keys, so that none need be packed.
+  bool is_thin() const {
+    const auto lie_together = [](const Lines& lines, Index dims) {
+      return lines.dim_stride == 1 || dims <= 1;
+    };
+    return vecs == 1 && tile.thin && tile.count <= most_thin<Simd> && tile.panels.key == nullptr &&
+           tile.mask.data == nullptr && tile.bias.data == nullptr &&
+           lie_together(tile.key, tile.constants.head_dim) &&
+           lie_together(tile.value, tile.constants.value_dim) && clear.begin == seen.begin &&
+           clear.end == seen.end;
+  }
+
+  void take_in_thin(Range keys, const RowStates& states) const {
+    if (keys.empty()) return;
+    if (tile.taken != nullptr) ++tile.taken->thin_splits;
+    const auto run = [&]<int rows>() {
+      if constexpr (rows <= most_thin<Simd>)
+        ThinSplit<Simd, rows, bf16>{tile,
+                                    {tile.constants, scratch.query, ahead_in<Simd>(tile.key)},
+                                    scratch.logits,
+                                    scratch.value}
+            .run(keys, states);
+    };
+    if (tile.count == 1)
+      run.template operator()<1>();
+    else if (tile.count <= 4)
+      run.template operator()<4>();
+    else
+      run.template operator()<8>();
+  }
+};
+
+}  // namespace scaledot::kernels
