@@ -79,11 +79,34 @@ TEST(Paths, WeightsAreMadeInRegistersWhereNothingIsHidden) {
     EXPECT_EQ(large.certified, 0) << table->name;
     EXPECT_EQ(large.in_registers, 0) << table->name;
 
-    Options causal;  // query i sees the keys up to i + 156: none of the last block's sees all
+    Options causal;  // query i sees the keys up to i + 156, so all see the second block's first
     causal.causal = Causal::bottom_right;
-    const auto band = taken_by(*table, causal, 1);
-    EXPECT_EQ(band.certified, band.blocks) << table->name;
-    EXPECT_EQ(band.in_registers, tiles) << table->name;
+    const auto late = taken_by(*table, causal, 1);
+    EXPECT_EQ(late.certified, blocks) << table->name;
+    EXPECT_EQ(late.in_registers, blocks) << table->name;
+    causal.causal = Causal::top_left;  // up to i, so in the first tile none see all
+    const auto early = taken_by(*table, causal, 1);
+    EXPECT_EQ(early.certified, early.blocks) << table->name;
+    EXPECT_GT(early.in_registers, 0) << table->name;
+    EXPECT_LT(early.in_registers, early.blocks) << table->name;
+
+    std::vector<std::uint8_t> marks(100 * 256, 1);
+    Options masked;
+    masked.mask = contiguous(marks.data(), DType::boolean, {100, 256});
+    EXPECT_EQ(taken_by(*table, masked, 1).in_registers, blocks)
+        << table->name << ": mask hides none";
+    for (Index i = 0; i < 100; ++i) marks[static_cast<std::size_t>(i * 256 + 130)] = 0;
+    const auto holes = taken_by(*table, masked, 1);
+    EXPECT_EQ(holes.blocks, blocks) << table->name;
+    EXPECT_EQ(holes.in_registers, tiles) << table->name;
+    for (Index i = 0; i < 100; ++i)
+      for (Index j = 128; j < 256; ++j) marks[static_cast<std::size_t>(i * 256 + j)] = j >= 192;
+    const auto half = taken_by(*table, masked, 1);
+    EXPECT_EQ(half.blocks, blocks) << table->name;
+    EXPECT_EQ(half.in_registers, blocks) << table->name << ": what all see of a block";
+    for (Index i = 0; i < 100; ++i)
+      for (Index j = 192; j < 256; ++j) marks[static_cast<std::size_t>(i * 256 + j)] = 0;
+    EXPECT_EQ(taken_by(*table, masked, 1).blocks, tiles) << table->name << ": hidden from all";
 
     Options biased;
     biased.bias = contiguous(seen, DType::f32, {1, 256});

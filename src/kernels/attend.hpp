@@ -35,7 +35,8 @@ void store_weights(TileWalk<Simd, vecs, bf16>& walk, const RowStates& states) {
       const auto share = Simd::div(w, divisor<Simd>(Simd::load(states.sum + r)));
       return Simd::select(is_hidden<Simd>(w), Simd::zero(), canonical<Simd>(share));
     });
-    const Range keys{larger(walk.seen.begin, first), smaller(walk.seen.end, first + block_keys)};
+    const Range keys{larger(walk.seen.begin, first + block.keys.begin),
+                     smaller(walk.seen.end, first + block.keys.end)};
     const float* lines = walk.scratch.logits + (keys.begin - first) * width;
     for (Index r = 0; r < tile.count; r += Simd::lanes)
       store_transposed<Simd>(tile, tile.weights, r, keys.begin, keys.end - keys.begin,

@@ -15,6 +15,7 @@ struct Block {
   const float* key;    // [block_keys / group][head_dim][group]
   const float* value;  // [value_dim / group][block_keys][group]
   BlockFacts facts;
+  bool is_masked;  // a mask hides some of it from some row
 };
 
 // logits[key, row] = query . key, in units of log2. Or, while they are in registers, their weights,

@@ -6,50 +6,115 @@
 
 namespace scaledot::kernels {
 
-// Whether the element of a mask or bias hides its key.
-template <class Simd>
-inline bool hides(const std::byte* at, DType dtype) {
-  const void* p = at;
-  switch (dtype) {
-    case DType::boolean:
-      return *static_cast<const std::uint8_t*>(p) == 0;
-    case DType::f32:
-      return *static_cast<const float*>(p) == -infinity;
-    case DType::f16:
-      return *static_cast<const std::uint16_t*>(p) == 0xFC00;
-    case DType::bf16:
-      return *static_cast<const std::uint16_t*>(p) == 0xFF80;
+// shown[k] = 0 where an element of the line hides its key.
+template <class Simd, class Element>
+inline void hide_where(const std::byte* at, Index stride, Element hidden, Index count,
+                       std::uint8_t* shown) {
+  const void* const p = at;
+  const Element* const line = static_cast<const Element*>(p);
+  if (stride == 1) {  // apart, so that it becomes vectors
+    for (Index k = 0; k < count; ++k) shown[k] &= line[k] != hidden;
+  } else {
+    for (Index k = 0; k < count; ++k) shown[k] &= line[k * stride] != hidden;
   }
-  return false;
+}
+template <class Simd>
+inline void hide_by(const Lines& lines, Index head, Index position, Range keys,
+                    std::uint8_t* shown) {
+  if (lines.data == nullptr) return;
+  const std::byte* const at = lines.at(head, position, keys.begin);
+  const auto hide = [&](auto hidden) {
+    hide_where<Simd>(at, lines.dim_stride, hidden, keys.end - keys.begin, shown);
+  };
+  switch (lines.dtype) {
+    case DType::boolean:
+      return hide(std::uint8_t{0});
+    case DType::f32:
+      return hide(-infinity);
+    case DType::f16:
+      return hide(std::uint16_t{0xFC00});
+    case DType::bf16:
+      return hide(std::uint16_t{0xFF80});
+  }
 }
 
-// Marks the keys of `keys` that a row sees. Starts with the last row and stops once `enough` are
-// marked, which with most masks is soon; a mask that is the same for all rows is read once. False
-// if none is seen.
+// 0 for each of `keys`, which lie in one block, that the row's mask or bias hides. In `memory`,
+// unless that is what the mask's line is.
 template <class Simd>
-inline bool mark_seen_in(const Tile& tile, Range keys, SeenKeys seen, Index enough) {
-  const bool is_same = tile.mask.is_same_for_all() && tile.bias.is_same_for_all();
-  Index marked = 0;
-  for (Index r = is_same ? 0 : tile.count - 1; r >= 0; --r) {
-    const Index head = tile.head(r), position = tile.position(r);
-    const Range own = is_same ? tile.band.any(tile.queries()) : tile.band.of(position);
-    const Range both{larger(own.begin, keys.begin), smaller(own.end, keys.end)};
-    const auto hidden_by = [&](const Lines& lines, Index j) {
-      return lines.data != nullptr && hides<Simd>(lines.at(head, position, j), lines.dtype);
-    };
-    for (Index j = both.begin; j < both.end; ++j) {
-      if (seen.of(j) || hidden_by(tile.mask, j) || hidden_by(tile.bias, j)) continue;
-      seen.marks[j - seen.first] = 1;
-      if (++marked == enough) return true;
+inline const std::uint8_t* shown_line(const Tile& tile, Index r, Range keys, std::uint8_t* memory) {
+  const Index head = tile.head(r), position = tile.position(r);
+  if (tile.bias.data == nullptr && tile.mask.dim_stride == 1) {
+    const void* const line = tile.mask.at(head, position, keys.begin);
+    return static_cast<const std::uint8_t*>(line);
+  }
+  for (Index k = 0; k < keys.end - keys.begin; ++k) memory[k] = 1;
+  hide_by<Simd>(tile.mask, head, position, keys, memory);
+  hide_by<Simd>(tile.bias, head, position, keys, memory);
+  return memory;
+}
+
+// Marks for keys that lie in one block, 0 or not: whether some row sees the key, and whether every
+// row does that sees it by position.
+struct BlockMarks {
+  std::uint8_t* some;  // [block_keys], counted from the first of the keys asked for
+  std::uint8_t* every;
+
+  void add(const std::uint8_t* __restrict shown, Index first, Index count) const {
+    std::uint8_t* const __restrict a = some + first, * const __restrict b = every + first;
+    if (count == block_keys) {  // known to the compiler
+      for (Index k = 0; k < block_keys; ++k) a[k] |= shown[k];
+      for (Index k = 0; k < block_keys; ++k) b[k] = b[k] < shown[k] ? b[k] : shown[k];
+    } else {
+      for (Index k = 0; k < count; ++k) a[k] |= shown[k];
+      for (Index k = 0; k < count; ++k) b[k] = b[k] < shown[k] ? b[k] : shown[k];
     }
   }
-  return marked > 0;
+};
+
+// What the tile's masks and biases say of `keys`. Starts with the last row, and ends early if only
+// `some` is wanted and all keys are marked, which with most masks is soon; a mask that is the same
+// for all rows is read once.
+template <class Simd>
+inline void mark_shown(const Tile& tile, Range keys, bool every_wanted, BlockMarks marks) {
+  const Index all = keys.end - keys.begin;
+  for (Index k = 0; k < all; ++k) marks.some[k] = 0;
+  for (Index k = 0; k < all; ++k) marks.every[k] = 1;
+  const bool is_same = tile.mask.is_same_for_all() && tile.bias.is_same_for_all();
+  Index marked = 0;  // so many from the first on
+  for (Index r = is_same ? 0 : tile.count - 1; r >= 0; --r) {
+    const Range own = is_same ? tile.band.any(tile.queries()) : tile.band.of(tile.position(r));
+    const Range both{larger(own.begin, keys.begin), smaller(own.end, keys.end)};
+    if (both.empty()) continue;
+    std::uint8_t memory[block_keys];
+    marks.add(shown_line<Simd>(tile, r, both, memory), both.begin - keys.begin,
+              both.end - both.begin);
+    while (marked < all && marks.some[marked] != 0) ++marked;
+    if (!every_wanted && marked == all) return;
+  }
 }
 
+// Marks each of `keys` that a row of the tile sees; the others' marks stay as they are.
 template <class Simd>
 void mark_seen(const Tile& tile, Range keys, SeenKeys seen) {
   const DenormalsFlushed flushed;
-  mark_seen_in<Simd>(tile, keys, seen, keys.end - keys.begin);
+  std::uint8_t some[block_keys], every[block_keys];
+  for (Index first = keys.begin; first < keys.end; first += block_keys) {
+    const Range part{first, smaller(first + block_keys, keys.end)};
+    mark_shown<Simd>(tile, part, false, {some, every});
+    for (Index j = part.begin; j < part.end; ++j)
+      if (some[j - first] != 0) seen.marks[j - seen.first] = 1;
+  }
+}
+
+// Asks for the tile's part of a mask or bias.
+template <class Simd>
+inline void ask_for_marks(const Tile& tile, const Lines& lines, Range keys) {
+  if (lines.data == nullptr || lines.is_same_for_all() || lines.dim_stride != 1) return;
+  const Index bytes = (keys.end - keys.begin) * bytes_of(lines.dtype);
+  for (Index r = 0; r < tile.count; ++r) {
+    const std::byte* const at = lines.at(tile.head(r), tile.position(r), keys.begin);
+    for (Index byte = 0; byte < bytes; byte += 64) ask_for(at, byte);
+  }
 }
 
 // marks[key][row] of a mask or bias for the keys `keys` of the block that starts at `first`; keys

@@ -11,6 +11,9 @@ namespace scaledot::kernels {
 
 enum class Values { finite, any };
 
+// Chains of sums and maxima side by side, so that one need not wait for another.
+inline constexpr int chains = 4;
+
 // Whether a weight is the -0 of a hidden key. A NaN may have its sign set too.
 template <class Simd>
 [[gnu::always_inline]] inline typename Simd::Mask is_hidden(typename Simd::Vec weight) {

@@ -115,9 +115,6 @@ inline float largest_lane(typename Simd::Vec a) {
   return largest;
 }
 
-// Chains of sums and maxima side by side, so that one need not wait for another.
-inline constexpr int chains = 4;
-
 // The largest square of a column's norm in panel[dims][width], no more than a rounding error low.
 template <class Simd>
 inline float largest_norm2(const float* panel, Index dims, Index width) {

@@ -30,10 +30,35 @@ inline void cap_logits(float* logits, Index count, float softcap) {
                 Simd::mul(Simd::broadcast(softcap), tanh<Simd>(Simd::load(logits + e))));
 }
 
+// True only if all of the numbers are finite and at most 2^50 in size.
+template <class Simd>
+inline bool are_small(const float* numbers, Index count) {
+  typename Simd::Vec sum[chains] = {Simd::zero(), Simd::zero(), Simd::zero(), Simd::zero()};
+  for (Index e = 0; e < count; e += chains * Simd::lanes) {
+    SCALEDOT_UNROLL
+    for (int chain = 0; chain < chains; ++chain) {
+      const Index at = e + chain * Simd::lanes;
+      if (at >= count) break;
+      const auto x = Simd::load(numbers + at);
+      sum[chain] = Simd::fma(x, x, sum[chain]);
+    }
+  }
+  const auto all = Simd::add(Simd::add(sum[0], sum[1]), Simd::add(sum[2], sum[3]));
+  const auto small = Simd::less(all, Simd::broadcast(0x1p100f));  // not NaN
+  return !Simd::any(
+      Simd::equal(Simd::select(small, Simd::zero(), Simd::broadcast(1)), Simd::broadcast(1)));
+}
+
 // Adds a bias in natural units. -inf hides the key, whatever its logit, and no finite sum does: the
 // bias is kept within +-2^127 and the sum within the finite range. Infinities and NaN pass.
 template <class Simd>
 inline void add_bias(float* logits, const float* bias, Index count) {
+  const auto to_log2 = Simd::broadcast(log2_e);
+  if (are_small<Simd>(logits, count) && are_small<Simd>(bias, count)) {
+    for (Index e = 0; e < count; e += Simd::lanes)
+      Simd::store(logits + e, Simd::fma(Simd::load(bias + e), to_log2, Simd::load(logits + e)));
+    return;
+  }
   const auto limit = Simd::broadcast(largest_float), reach = Simd::broadcast(0x1p127f);
   const auto hidden = Simd::broadcast(-infinity), minus = Simd::broadcast(-1);
   const auto within = [&](auto x, auto bound) {
@@ -43,7 +68,7 @@ inline void add_bias(float* logits, const float* bias, Index count) {
     const auto t = Simd::load(logits + e), b = Simd::load(bias + e);
     const auto finite = Simd::both(Simd::less(Simd::abs(t), Simd::broadcast(infinity)),
                                    Simd::less(Simd::abs(b), Simd::broadcast(infinity)));
-    const auto sum = Simd::fma(within(b, reach), Simd::broadcast(log2_e), t);
+    const auto sum = Simd::fma(within(b, reach), to_log2, t);
     const auto other = Simd::select(Simd::equal(b, hidden), hidden, Simd::add(b, t));
     Simd::store(logits + e, Simd::select(finite, within(sum, limit), other));
   }

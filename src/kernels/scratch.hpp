@@ -27,7 +27,7 @@ struct Scratch {
   RowStates states, merged;
   float* key;  // one block, if the tile packs for itself
   float* value;
-  std::uint8_t* seen;  // [block_keys]
+  std::uint8_t* seen;  // [2][block_keys]
 };
 
 // Lays the parts out one after the other, each at a multiple of 64 bytes; returns their floats.
@@ -53,7 +53,7 @@ inline Index lay_out(const Constants& constants, float* at, Scratch& scratch) {
   }
   scratch.key = take(block_keys * constants.head_dim);
   scratch.value = take(block_keys * round_up(constants.value_dim, group_of<Simd>));
-  scratch.seen = reinterpret_cast<std::uint8_t*>(take(block_keys / 4));
+  scratch.seen = reinterpret_cast<std::uint8_t*>(take(block_keys / 2));
   return used;
 }
 

@@ -55,7 +55,7 @@ struct Panels {
 struct Taken {
   Index blocks = 0;        // of keys past a tile
   Index certified = 0;     // of these, without a running maximum
-  Index in_registers = 0;  // of these, with weights made before the logits left the registers
+  Index in_registers = 0;  // of these, with weights made before their logits left the registers
   Index thin_splits = 0;   // splits of keys that few rows took in where they lie
 };
 

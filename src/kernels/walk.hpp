@@ -86,17 +86,25 @@ struct TileWalk {
 
   // The part of a block that the tile looks at, packed; false if none of its keys is seen.
   bool open(Index first, Block& block) {
-    const Range keys{larger(seen.begin, first), smaller(seen.end, first + block_keys)};
+    Range keys{larger(seen.begin, first), smaller(seen.end, first + block_keys)};
+    SeenKeys marked;
+    block.is_masked = false;
+    if (tile.mask.data != nullptr || tile.bias.data != nullptr) {
+      const bool is_mask = tile.mask.data != nullptr;
+      const BlockMarks marks{scratch.seen, scratch.seen + block_keys};
+      mark_shown<Simd>(tile, keys, is_mask, marks);
+      marked = {marks.some, keys.begin};
+      keys = shown_part(keys, marked);
+      std::uint8_t least = 1;
+      for (Index k = keys.begin - marked.first; k < keys.end - marked.first; ++k)
+        least = marks.every[k] < least ? marks.every[k] : least;
+      block.is_masked = is_mask && least == 0;
+      ask_for_later(first);
+      if (keys.empty()) return false;
+    }
     block.first = first;
     block.keys = {(keys.begin - first) / Simd::rows * Simd::rows,
                   round_up(keys.end - first, Simd::rows)};
-    SeenKeys marked;
-    if (tile.mask.data != nullptr || tile.bias.data != nullptr) {
-      marked = {scratch.seen, first};
-      for (Index j = 0; j < block_keys; ++j) scratch.seen[j] = 0;
-      const Index enough = tile.panels.key == nullptr ? keys.end - keys.begin : 1;
-      if (!mark_seen_in<Simd>(tile, keys, marked, enough)) return false;
-    }
     if (tile.panels.key != nullptr) {
       block.key = tile.panels.key + first * tile.constants.head_dim;
       block.value = tile.panels.value + first * round_up(tile.constants.value_dim, group_of<Simd>);
@@ -108,6 +116,26 @@ struct TileWalk {
     block.key = scratch.key;
     block.value = scratch.value;
     return true;
+  }
+
+  // From the first to the last key that some row sees, in whole groups of Simd::rows.
+  static Range shown_part(Range keys, SeenKeys marked) {
+    Range part = keys;
+    while (!part.empty() && !marked.of(part.begin)) ++part.begin;
+    while (!part.empty() && !marked.of(part.end - 1)) --part.end;
+    if (part.empty()) return part;
+    return {larger(part.begin / Simd::rows * Simd::rows, keys.begin),
+            smaller(round_up(part.end, Simd::rows), keys.end)};
+  }
+
+  // Asks for what mask and bias say of later blocks: those that the mask hides go by quickly.
+  void ask_for_later(Index first) const {
+    const auto ask = [&](const Lines& lines, Index blocks) {
+      const Index begin = first + blocks * block_keys;
+      ask_for_marks<Simd>(tile, lines, {begin, smaller(seen.end, begin + block_keys)});
+    };
+    ask(tile.mask, 4);
+    ask(tile.bias, 1);
   }
 
   // From queries and keys to logits: capped, biased, and -inf where a key is hidden.
@@ -126,7 +154,7 @@ struct TileWalk {
 
   // Stores `value` where a boolean mask or a row's position hides a key.
   void hide(const Block& block, float value) {
-    if (tile.mask.data != nullptr) {
+    if (block.is_masked) {
       const Index count = (block.keys.end - block.keys.begin) * width;
       pack_marks<Simd>(tile, tile.mask, block.first, block.keys, width, scratch.marks);
       hide_marked<Simd>(scratch.marks, 0, count, value, scratch.logits + block.keys.begin * width);
@@ -146,22 +174,33 @@ struct TileWalk {
     hide(block, -0.0f);
   }
 
-  // Whether every row sees every key of the block.
-  bool is_clear(const Block& block) const {
-    return tile.mask.data == nullptr && tile.bias.data == nullptr &&
-           clear.begin <= block.first + block.keys.begin &&
-           block.first + block.keys.end <= clear.end;
+  // The keys of the block that every row sees; none if a mask or a bias has a say.
+  Range clear_in(const Block& block) const {
+    if (block.is_masked || tile.bias.data != nullptr) return {block.keys.end, block.keys.end};
+    const Index begin = larger(round_up(clear.begin - block.first, Simd::rows), block.keys.begin);
+    const Index end = smaller((clear.end - block.first) / Simd::rows * Simd::rows, block.keys.end);
+    return begin < end ? Range{begin, end} : Range{block.keys.end, block.keys.end};
   }
 
   // From queries and keys to weights.
   void weights_of(const Block& block, RowStates& states) {
-    if constexpr (!bf16) {
-      if (certified && is_clear(block)) {
-        if (tile.taken != nullptr) ++tile.taken->in_registers;
-        return score<Simd, vecs, bf16, Scores::weights>(tile.constants, block, scratch.query,
-                                                        scratch.logits, states);
-      }
+    if (bf16 || !certified) return weigh_logits(block, states);
+    const Range all = block.keys, middle = clear_in(block);
+    Block part = block;
+    const auto take = [&](Range keys) {
+      part.keys = keys;
+      return !keys.empty();
+    };
+    if (take({all.begin, middle.begin})) weigh_logits(part, states);
+    if (take(middle)) {
+      if (tile.taken != nullptr) ++tile.taken->in_registers;
+      score<Simd, vecs, false, Scores::weights>(tile.constants, part, scratch.query, scratch.logits,
+                                                states);
     }
+    if (take({middle.end, all.end})) weigh_logits(part, states);
+  }
+
+  void weigh_logits(const Block& block, RowStates& states) {
     logits_of(block);
     if (certified)
       weigh_block<Simd, vecs, bf16, true>(tile.constants, block, scratch.logits, states);
