@@ -184,6 +184,8 @@ size_t scaledot_describe(const scaledot_status* status, char* buffer, size_t byt
   }
 }
 
+void scaledot_release_memory(void) { release_memory(); }
+
 const char* scaledot_isa(void) {
   const kernels::KernelTable* const table = table_in_use();
   return table == nullptr ? "none" : table->name;

@@ -1,15 +1,35 @@
 // A module that contains the library is loaded, used and unloaded: no thread may be left behind,
-// since its code is gone.
+// since its code is gone, and no memory, since nobody knows of it any more.
+#include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <iterator>
+#include <new>
 #include <string>
 #include <thread>
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
+
+namespace {
+
+std::atomic<int> blocks{0};  // that the library has
+
+}  // namespace
+
+// In the library's place too, which allocates in this way alone.
+void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  ++blocks;
+  const auto multiple = static_cast<std::size_t>(alignment);
+  return std::aligned_alloc(multiple, (bytes + multiple - 1) / multiple * multiple);
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+  --blocks;
+  std::free(memory);
+}
 
 namespace scaledot::tests {
 namespace {
@@ -36,7 +56,7 @@ void start_what_stays() {
   ASSERT_TRUE(becomes([&] { return !std::filesystem::exists(listed); }));
 }
 
-TEST(Plugin, its_threads_end_when_it_is_unloaded) {
+TEST(Plugin, nothing_is_left_when_it_is_unloaded) {
   start_what_stays();
   const std::ptrdiff_t before = threads_of_process();
   for (int n = 0; n < 20; ++n) {
@@ -46,8 +66,10 @@ TEST(Plugin, its_threads_end_when_it_is_unloaded) {
     ASSERT_NE(attend, nullptr);
     ASSERT_EQ(attend(), 1);
     EXPECT_EQ(threads_of_process(), before + 1);
+    EXPECT_EQ(blocks, 1) << "kept for a later call";
     ASSERT_EQ(dlclose(plugin), 0);
     ASSERT_EQ(dlopen(SCALEDOT_PLUGIN, RTLD_NOW | RTLD_NOLOAD), nullptr) << "it is still loaded";
+    EXPECT_EQ(blocks, 0);
     ASSERT_TRUE(becomes([&] { return threads_of_process() == before; }));
   }
 }

@@ -58,7 +58,7 @@ typedef struct scaledot_options {
   const scaledot_tensor* bias; /* NULL: none */
   const int64_t* key_lengths;  /* NULL: none; else one a batch entry */
   int64_t key_lengths_count;
-  void* workspace; /* NULL: the library allocates */
+  void* workspace; /* NULL: the library's own memory */
   size_t workspace_bytes;
   int32_t threads; /* 0: as many as the process may use */
   int32_t reserved;
@@ -102,6 +102,8 @@ SCALEDOT_EXPORT int32_t scaledot_workspace_bytes(const scaledot_tensor* query,
 
 /* Writes describe(status) and a 0 into buffer, cut to fit; returns the length it has in full. */
 SCALEDOT_EXPORT size_t scaledot_describe(const scaledot_status* status, char* buffer, size_t bytes);
+
+SCALEDOT_EXPORT void scaledot_release_memory(void);
 
 /* The instruction set in use ("avx512", ...), and the library's version. */
 SCALEDOT_EXPORT const char* scaledot_isa(void);

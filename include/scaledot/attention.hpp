@@ -101,7 +101,8 @@ struct Options {
   // processor that the process may use by its affinity mask and its cgroups, as they were at its
   // first call.
   int threads = 0;
-  // Scratch memory of at least workspace_bytes(), then nothing is allocated. Any alignment.
+  // Scratch memory of at least workspace_bytes(), then nothing is allocated. Any alignment. If it
+  // is empty, the library has memory of its own: release_memory().
   std::span<std::byte> workspace = {};
   // If it has a run(), each step of the work that takes more than one thread goes through that, a
   // few of them a call, with at most `threads` workers. The library then uses no threads of its
@@ -175,10 +176,19 @@ SCALEDOT_EXPORT std::string describe(const Status& status);
                                             const Options& options = {}) noexcept;
 
 // The scratch memory attend() needs for the same arguments, in bytes. It depends on shapes, options
-// and threads, grows with keys and not with queries * keys, and is checked like attend().
+// and threads, grows with keys and not with queries * keys, and is checked like attend(). A call
+// without a workspace leaves what it allocates to later calls, at most 256 MiB in all:
+// release_memory().
 [[nodiscard]] SCALEDOT_EXPORT Status workspace_bytes(const Tensor& query, const Tensor& key,
                                                      const Tensor& value, const Outputs& outputs,
                                                      const Options& options,
                                                      std::size_t& bytes) noexcept;
+
+// Frees the scratch memory that calls without a workspace have left to those after them: up to 8
+// blocks a process, each of up to 32 MiB, so 256 MiB at most; as many as there were such calls at
+// the same time, and each no larger than the largest call needed. A call that needs more than that
+// allocates it and frees it when it ends. May be called at any time and from any thread: what calls
+// under way use is not freed but left, as ever, when they end.
+SCALEDOT_EXPORT void release_memory() noexcept;
 
 }  // namespace scaledot
