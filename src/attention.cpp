@@ -17,6 +17,8 @@ using kernels::Tile;
 
 namespace {
 
+constexpr Paths public_paths{.alone = true};
+
 // One call under way.
 struct Run {
   const Problem& problem;
@@ -185,7 +187,7 @@ Status attend(const Tensor& query, const Tensor& key, const Tensor& value, const
               const Options& options) noexcept {
   const KernelTable* const table = table_in_use();
   if (table == nullptr) return {Status::Code::option, "SCALEDOT_ISA"};
-  return attend_on(*table, query, key, value, outputs, options, {});
+  return attend_on(*table, query, key, value, outputs, options, public_paths);
 }
 
 Status workspace_bytes(const Tensor& query, const Tensor& key, const Tensor& value,
@@ -196,7 +198,8 @@ Status workspace_bytes(const Tensor& query, const Tensor& key, const Tensor& val
   const DefaultFloatMode mode;
   Problem problem;
   Plan plan;
-  const Status status = prepare(*table, query, key, value, outputs, options, {}, problem, plan);
+  const Status status =
+      prepare(*table, query, key, value, outputs, options, public_paths, problem, plan);
   if (status.ok()) bytes = plan.bytes;
   return status;
 }

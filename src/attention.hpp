@@ -13,6 +13,7 @@ struct Paths {
   bool shared_panels = true;  // pack keys and values once a key head, not in every tile
   bool split_tasks = true;    // let tasks of their own take the splits of few queries
   bool thin = true;           // few rows may read keys and values where they lie
+  bool alone = false;         // leave little work to the caller's thread alone, as attend() does
   kernels::Taken* taken = nullptr;  // what was used is counted there
 };
 

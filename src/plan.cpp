@@ -8,6 +8,17 @@ constexpr Index few_tasks = 64;                // below that, splits become task
 constexpr Index wave_tasks = 16;               // tiles a thread between two waits for each other
 constexpr Index wave_floats = Index{1} << 26;  // of panels, unless a single head needs more
 constexpr std::size_t alignment = 64;
+constexpr double least_shared = 0x1p20;  // work() that more than one thread takes part in
+
+// In steps of about 15 ps of one core with AVX-512: multiply-adds, and the bytes of keys and values
+// as f32, which few queries wait for. To wake a worker takes longer than least_shared.
+double work(const Problem& problem, const Plan& plan) noexcept {
+  const kernels::Constants& constants = problem.constants;
+  const double dims =
+      static_cast<double>(constants.head_dim) + static_cast<double>(constants.value_dim);
+  return static_cast<double>(plan.heads) * static_cast<double>(problem.keys) * dims *
+         static_cast<double>(plan.rows + 4);
+}
 
 }  // namespace
 
@@ -24,6 +35,7 @@ bool plan(const Problem& problem, const kernels::KernelTable& table, const Paths
   plan.rows = problem.group * problem.queries;
   plan.tiles = pieces(plan.rows, table.rows);
   plan.scratch = table.scratch_floats(constants);
+  if (paths.alone && work(problem, plan) < least_shared) threads = 1;
 
   const bool shares = paths.shared_panels && plan.tiles > 1;
   const Index splits = pieces(problem.keys, kernels::split_keys);

@@ -21,10 +21,10 @@ namespace {
 
 // Two queries on keys enough for several splits, so that more threads want more scratch memory.
 struct Shape {
-  std::vector<float> memory = std::vector<float>(9000 * 8, 0.5f);
+  std::vector<float> memory = std::vector<float>(12000 * 8, 0.5f);
   std::vector<float> result = std::vector<float>(2 * 8, -1);
   Tensor query = contiguous(memory.data(), DType::f32, {2, 8});
-  Tensor key = contiguous(memory.data(), DType::f32, {9000, 8});
+  Tensor key = contiguous(memory.data(), DType::f32, {12000, 8});
   Outputs outputs{contiguous(result.data(), DType::f32, {2, 8}), {}, {}};
 
   Status attended(const Options& options = {}) { return attend(query, key, key, outputs, options); }

@@ -38,10 +38,10 @@ namespace {
 
 bool call_is_right(int threads) {
   const Index length = 300;
-  std::vector<float> zeros(static_cast<std::size_t>(length * 4)), value(zeros), output(zeros);
-  for (std::size_t n = 0; n < value.size(); ++n) value[n] = static_cast<float>(n / 4 % 2);
+  std::vector<float> zeros(static_cast<std::size_t>(length * 8)), value(zeros), output(zeros);
+  for (std::size_t n = 0; n < value.size(); ++n) value[n] = static_cast<float>(n / 8 % 2);
   const auto tensor = [&](std::vector<float>& memory) {
-    return contiguous(memory.data(), DType::f32, {length, 4});
+    return contiguous(memory.data(), DType::f32, {length, 8});
   };
   Options options;
   options.threads = threads;

@@ -12,6 +12,7 @@
 #include "bug_case.hpp"
 #include "cases.hpp"
 #include "dispatch.hpp"
+#include "fresh_process.hpp"
 #include "meeting.hpp"
 
 namespace scaledot::tests {
@@ -224,6 +225,34 @@ TEST(Parallel, attend_may_be_called_from_a_loop_of_the_callers) {
   meet(3, nested, loop.option());
   meet(3, nested);
   EXPECT_EQ(right, 12);
+}
+
+// attend() with two threads, which multiplies and adds 2^20 times or so with 64 keys.
+Status attended(Index keys, const ParallelFor& own = {}) {
+  static std::vector<float> memory(3 * 2 * 64 * 64, 0.5f);
+  const auto tensor = [](std::size_t place, Index rows) {
+    return contiguous(memory.data() + place * memory.size() / 3, DType::f32, {2, rows, 64});
+  };
+  Options options;
+  options.threads = 2;
+  options.parallel_for = own;
+  return attend(tensor(0, 60), tensor(1, keys), tensor(1, keys), {tensor(2, 60), {}, {}}, options);
+}
+
+TEST(Parallel, little_work_is_done_by_the_caller_alone) {
+  if (!fresh_process()) {
+    EXPECT_EQ(in_fresh_process(this_test().c_str(), {}), 0);
+    return;
+  }
+  OwnLoop loop;
+  for (int n = 0; n < 10; ++n) ASSERT_TRUE(attended(63).ok());
+  ASSERT_TRUE(attended(63, loop.option()).ok());
+  EXPECT_EQ(pool_threads().started, 0);
+  EXPECT_EQ(loop.calls, 0);
+  ASSERT_TRUE(attended(64).ok());
+  ASSERT_TRUE(attended(64, loop.option()).ok());
+  EXPECT_EQ(pool_threads().started, 1);
+  EXPECT_GT(loop.calls, 0);
 }
 
 }  // namespace

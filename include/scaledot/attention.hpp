@@ -99,7 +99,7 @@ struct Options {
   Arithmetic arithmetic = Arithmetic::automatic;
   // Threads to use, this one included, up to most_threads; 0: SCALEDOT_THREADS, or one for each
   // processor that the process may use by its affinity mask and its cgroups, as they were at its
-  // first call.
+  // first call. Work of a few microseconds is done by this one alone, workers are not woken for it.
   int threads = 0;
   // Scratch memory of at least workspace_bytes(), then nothing is allocated. Any alignment. If it
   // is empty, the library has memory of its own: release_memory().
