@@ -55,6 +55,7 @@ inline const std::uint8_t* shown_line(const Tile& tile, Index r, Range keys, std
 
 // Marks for keys that lie in one block, 0 or not: whether some row sees the key, and whether every
 // row does that sees it by position.
+template <class Simd>
 struct BlockMarks {
   std::uint8_t* some;  // [block_keys], counted from the first of the keys asked for
   std::uint8_t* every;
@@ -75,7 +76,8 @@ struct BlockMarks {
 // `some` is wanted and all keys are marked, which with most masks is soon; a mask that is the same
 // for all rows is read once.
 template <class Simd>
-inline void mark_shown(const Tile& tile, Range keys, bool every_wanted, BlockMarks marks) {
+inline void mark_shown(const Tile& tile, Range keys, bool every_wanted,
+                       const BlockMarks<Simd>& marks) {
   const Index all = keys.end - keys.begin;
   for (Index k = 0; k < all; ++k) marks.some[k] = 0;
   for (Index k = 0; k < all; ++k) marks.every[k] = 1;
@@ -109,7 +111,7 @@ void mark_seen(const Tile& tile, Range keys, SeenKeys seen) {
 // Asks for the tile's part of a mask or bias.
 template <class Simd>
 inline void ask_for_marks(const Tile& tile, const Lines& lines, Range keys) {
-  if (lines.data == nullptr || lines.is_same_for_all() || lines.dim_stride != 1) return;
+  if (keys.empty() || lines.is_same_for_all() || lines.dim_stride != 1) return;
   const Index bytes = (keys.end - keys.begin) * bytes_of(lines.dtype);
   for (Index r = 0; r < tile.count; ++r) {
     const std::byte* const at = lines.at(tile.head(r), tile.position(r), keys.begin);

@@ -91,7 +91,7 @@ struct TileWalk {
     block.is_masked = false;
     if (tile.mask.data != nullptr || tile.bias.data != nullptr) {
       const bool is_mask = tile.mask.data != nullptr;
-      const BlockMarks marks{scratch.seen, scratch.seen + block_keys};
+      const BlockMarks<Simd> marks{scratch.seen, scratch.seen + block_keys};
       mark_shown<Simd>(tile, keys, is_mask, marks);
       marked = {marks.some, keys.begin};
       keys = shown_part(keys, marked);
