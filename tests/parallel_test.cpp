@@ -167,6 +167,12 @@ struct OwnLoop {
   ParallelFor option() { return {run, this}; }
 };
 
+// On x86 fegetround() would ask the x87 unit, which the library leaves as it is.
+bool rounds_to_nearest() {
+  const volatile float one = 1, little = 0x1p-30f;
+  return one + little == 1 && -one - little == -1;
+}
+
 TEST(Parallel, a_loop_of_the_callers_gets_the_tasks) {
   const int before = pool_threads().started;
   OwnLoop loop;
@@ -178,7 +184,7 @@ TEST(Parallel, a_loop_of_the_callers_gets_the_tasks) {
   EXPECT_TRUE(each_once(1, 8, loop.option()) && each_once(8, 1, loop.option()));
   EXPECT_EQ(loop.calls, 2) << "asked where one thread is enough";
   meet(
-      before + 2, [](int) { EXPECT_EQ(std::fegetround(), FE_TONEAREST); }, loop.option());
+      before + 2, [](int) { EXPECT_TRUE(rounds_to_nearest()); }, loop.option());
   EXPECT_EQ(pool_threads().started, before) << "the pool was used too";
 }
 
