@@ -9,6 +9,10 @@
 #include <sys/mman.h>
 #endif
 
+#if __has_include(<sanitizer/asan_interface.h>)
+#include <sanitizer/asan_interface.h>
+#endif
+
 #include "scaledot/attention.hpp"
 
 namespace scaledot {
@@ -41,6 +45,14 @@ Block* made(std::size_t bytes) noexcept {
   return new (memory) Block{bytes};
 }
 
+// AddressSanitizer shall see what a call does outside the bytes that it asked for, and after it.
+void allow([[maybe_unused]] Block& block, [[maybe_unused]] std::size_t bytes) noexcept {
+#if defined(ASAN_POISON_MEMORY_REGION)
+  ASAN_POISON_MEMORY_REGION(block.floats(), block.bytes - sizeof(Block));
+  ASAN_UNPOISON_MEMORY_REGION(block.floats(), bytes);
+#endif
+}
+
 void release(Block* block) noexcept { ::operator delete(block, alignment(block->bytes)); }
 
 // A block is in its place here or some call's, never both: who takes it out has it alone. There is
@@ -63,6 +75,7 @@ Block* taken(std::size_t bytes) noexcept {
 }
 
 void keep(Block* block) noexcept {
+  allow(*block, 0);
   if (block->bytes <= most_kept_bytes && !ended.load(std::memory_order_relaxed)) {
     for (std::atomic<Block*>& place : kept) {
       Block* none = nullptr;
@@ -101,7 +114,9 @@ Workspace::Workspace(std::span<std::byte> given, std::size_t bytes) noexcept {
   const std::size_t with_head = bytes + sizeof(Block);
   if (with_head <= most_kept_bytes) block_ = taken(with_head);
   if (block_ == nullptr) block_ = made(with_head);
-  if (block_ != nullptr) floats_ = block_->floats();
+  if (block_ == nullptr) return;
+  allow(*block_, bytes);
+  floats_ = block_->floats();
 }
 
 Workspace::~Workspace() {
