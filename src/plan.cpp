@@ -10,13 +10,15 @@ constexpr Index wave_floats = Index{1} << 26;  // of panels, unless a single hea
 constexpr std::size_t alignment = 64;
 constexpr double least_shared = 0x1p20;  // work() that more than one thread takes part in
 
-// In steps of about 15 ps of one core with AVX-512: multiply-adds, and the bytes of keys and values
-// as f32, which few queries wait for. To wake a worker takes longer than least_shared.
+// In steps of about 15 ps of one core with AVX-512: multiply-adds, the softmax of a logit as 32 of
+// them, and the bytes of keys and values as f32, which few queries wait for. The weights take a
+// second pass. To wake a worker takes longer than least_shared.
 double work(const Problem& problem, const Plan& plan) noexcept {
   const kernels::Constants& constants = problem.constants;
   const double dims =
-      static_cast<double>(constants.head_dim) + static_cast<double>(constants.value_dim);
-  return static_cast<double>(plan.heads) * static_cast<double>(problem.keys) * dims *
+      static_cast<double>(constants.head_dim) + static_cast<double>(constants.value_dim) + 32;
+  const double passes = problem.weights.data != nullptr ? 2 : 1;
+  return passes * static_cast<double>(plan.heads) * static_cast<double>(problem.keys) * dims *
          static_cast<double>(plan.rows + 4);
 }
 

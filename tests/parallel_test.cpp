@@ -233,16 +233,18 @@ TEST(Parallel, attend_may_be_called_from_a_loop_of_the_callers) {
   EXPECT_EQ(right, 12);
 }
 
-// attend() with two threads, which multiplies and adds 2^20 times or so with 64 keys.
-Status attended(Index keys, const ParallelFor& own = {}) {
-  static std::vector<float> memory(3 * 2 * 64 * 64, 0.5f);
+// attend() with two threads: 2 * keys * (64 + 64 + 32) * (60 + 4) is 2^20 between 51 and 52 keys.
+Status attended(Index keys, const ParallelFor& own = {}, bool with_weights = false) {
+  static std::vector<float> memory(3 * 2 * 64 * 64, 0.5f), weights(2 * 60 * 64);
   const auto tensor = [](std::size_t place, Index rows) {
     return contiguous(memory.data() + place * memory.size() / 3, DType::f32, {2, rows, 64});
   };
   Options options;
   options.threads = 2;
   options.parallel_for = own;
-  return attend(tensor(0, 60), tensor(1, keys), tensor(1, keys), {tensor(2, 60), {}, {}}, options);
+  Outputs outputs{tensor(2, 60), {}, {}};
+  if (with_weights) outputs.weights = contiguous(weights.data(), DType::f32, {2, 60, keys});
+  return attend(tensor(0, 60), tensor(1, keys), tensor(1, keys), outputs, options);
 }
 
 TEST(Parallel, little_work_is_done_by_the_caller_alone) {
@@ -251,14 +253,18 @@ TEST(Parallel, little_work_is_done_by_the_caller_alone) {
     return;
   }
   OwnLoop loop;
-  for (int n = 0; n < 10; ++n) ASSERT_TRUE(attended(63).ok());
-  ASSERT_TRUE(attended(63, loop.option()).ok());
+  for (int n = 0; n < 10; ++n) ASSERT_TRUE(attended(51).ok());
+  ASSERT_TRUE(attended(51, loop.option()).ok());
+  ASSERT_TRUE(attended(25, loop.option(), true).ok());
   EXPECT_EQ(pool_threads().started, 0);
   EXPECT_EQ(loop.calls, 0);
-  ASSERT_TRUE(attended(64).ok());
-  ASSERT_TRUE(attended(64, loop.option()).ok());
+  ASSERT_TRUE(attended(52).ok());
   EXPECT_EQ(pool_threads().started, 1);
-  EXPECT_GT(loop.calls, 0);
+  ASSERT_TRUE(attended(52, loop.option()).ok());
+  const int calls = loop.calls;
+  EXPECT_GT(calls, 0);
+  ASSERT_TRUE(attended(26, loop.option(), true).ok());
+  EXPECT_GT(loop.calls, calls) << "weights take a second pass";
 }
 
 }  // namespace

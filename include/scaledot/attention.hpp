@@ -99,7 +99,7 @@ struct Options {
   Arithmetic arithmetic = Arithmetic::automatic;
   // Threads to use, this one included, up to most_threads; 0: SCALEDOT_THREADS, or one for each
   // processor that the process may use by its affinity mask and its cgroups, as they were at its
-  // first call. Work of a few microseconds is done by this one alone, workers are not woken for it.
+  // first call. Work of less than it takes to wake a worker is done by this one alone.
   int threads = 0;
   // Scratch memory of at least workspace_bytes(), then nothing is allocated. Any alignment. If it
   // is empty, the library has memory of its own: release_memory().
@@ -186,9 +186,9 @@ SCALEDOT_EXPORT std::string describe(const Status& status);
 
 // Frees the scratch memory that calls without a workspace have left to those after them: up to 8
 // blocks a process, each of up to 32 MiB, so 256 MiB at most; as many as there were such calls at
-// the same time, and each no larger than the largest call needed. A call that needs more than that
-// allocates it and frees it when it ends. May be called at any time and from any thread: what calls
-// under way use is not freed but left, as ever, when they end.
+// the same time, and each no larger than the largest call needed, in whole huge pages. A call that
+// needs more than that allocates it and frees it when it ends. May be called at any time and from
+// any thread: what calls under way use is not freed but left, as ever, when they end.
 SCALEDOT_EXPORT void release_memory() noexcept;
 
 }  // namespace scaledot
