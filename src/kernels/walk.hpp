@@ -177,7 +177,8 @@ struct TileWalk {
   // The keys of the block that every row sees; none if a mask or a bias has a say.
   Range clear_in(const Block& block) const {
     if (block.is_masked || tile.bias.data != nullptr) return {block.keys.end, block.keys.end};
-    const Index begin = larger(round_up(clear.begin - block.first, Simd::rows), block.keys.begin);
+    const Index begin =
+        larger(round_up(larger(clear.begin - block.first, 0), Simd::rows), block.keys.begin);
     const Index end = smaller((clear.end - block.first) / Simd::rows * Simd::rows, block.keys.end);
     return begin < end ? Range{begin, end} : Range{block.keys.end, block.keys.end};
   }
