@@ -29,7 +29,7 @@ struct OneTile {
       : table(of),
         tensors(shape(of, dim, dtype)),
         key(bytes(keys * dim)),
-        value(bytes(keys * round_up(dim, of.group))),
+        value(bytes(keys * round_up(dim, of.lanes))),
         facts(sizeof(BlockFacts) * (keys / kernels::block_keys)) {
     tile.constants.head_dim = tile.constants.value_dim = dim;
     tile.constants.scale = 0.125f;
@@ -59,7 +59,7 @@ struct OneTile {
   }
 
   void pack() const {
-    table.pack({tile.constants, tile.key, tile.value, {0, keys}, {0, keys}, {}, tile.panels});
+    table.pack({tile.constants, tile.key, tile.value, {0, keys}, {0, keys}, {}, tile.panels, tile.bf16});
   }
 
   const KernelTable& table;

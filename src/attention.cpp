@@ -86,6 +86,7 @@ struct Run {
     packing.key = all.key;
     packing.value = all.value;
     packing.panels = all.panels;
+    packing.bf16 = problem.bf16;
     packing.keys = {larger(begin, seen.begin / kernels::block_keys * kernels::block_keys),
                     smaller(begin + kernels::split_keys, seen.end)};
     if (packing.keys.empty()) return;

@@ -47,9 +47,11 @@ bool plan(const Problem& problem, const kernels::KernelTable& table, const Paths
   Index tasks = plan.heads * plan.tiles * (separates ? splits : 1);
   if (separates) plan.slot = table.slot_floats(constants);
   if (shares) {
-    plan.key_panel = keys * constants.head_dim;
-    plan.value_panel = keys * round_up(constants.value_dim, table.group);
-    plan.facts = round_up(keys / kernels::block_keys * Index{sizeof(kernels::BlockFacts)}, 64) / 4;
+    const Index blocks = keys / kernels::block_keys;
+    const kernels::PanelFloats block = table.panel_floats(constants, problem.bf16);
+    plan.key_panel = blocks * block.key;
+    plan.value_panel = blocks * block.value;
+    plan.facts = round_up(blocks * Index{sizeof(kernels::BlockFacts)}, 64) / 4;
     plan.seen = problem.is_masked ? round_up(keys, 64) / 4 : 0;
     const Index wanted = threads == 1 ? 1 : pieces(wave_tasks * threads, plan.tiles);
     const Index most = larger(wave_floats / larger(plan.panels(), 1), 1);

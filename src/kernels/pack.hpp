@@ -229,16 +229,4 @@ inline BlockFacts pack_block(const Packing& packing, Index block, Range keys, fl
   return facts;
 }
 
-// Packs whole blocks to where they lie in the key head's panels.
-template <class Simd>
-void pack(const Packing& packing) {
-  const DenormalsFlushed flushed;
-  const Constants& constants = packing.constants;
-  for (Index block = packing.keys.begin; block < packing.keys.end; block += block_keys)
-    packing.panels.facts[block / block_keys] = pack_block<Simd>(
-        packing, block, {block, smaller(block + block_keys, packing.keys.end)},
-        packing.panels.key + block * constants.head_dim,
-        packing.panels.value + block * round_up(constants.value_dim, group_of<Simd>));
-}
-
 }  // namespace scaledot::kernels

@@ -41,14 +41,15 @@ struct BlockFacts {
   float value_min = 0;  // smallest |value| that is not 0; infinity if there is none
 };
 
-// The packed keys and values of one key head, from block 0 on. `group` keys (dims) stand side by
-// side, so that a micro-kernel finds what it broadcasts in one place.
-//     key    [keys / group][head_dim][group]
-//     value  [keys / block_keys][value_dim / group][block_keys][group]
+// The packed keys and values of one key head, block by block, in the order that the table's engine
+// reads them (engine.hpp).
 struct Panels {
   float* key = nullptr;
   float* value = nullptr;
   BlockFacts* facts = nullptr;
+};
+struct PanelFloats {
+  Index key = 0, value = 0;  // of one block
 };
 
 // Which paths a call took; for the tests, and counted on one thread only.
@@ -96,6 +97,7 @@ struct Packing {
   Range keys, keys_read;
   SeenKeys seen;
   Panels panels;
+  bool bf16 = false;  // for bf16 arithmetic
 };
 
 struct KernelTable {
@@ -103,7 +105,6 @@ struct KernelTable {
   std::uint32_t needs;  // Feature bits: exactly the -m flags of its source file
   Index lanes;          // queries in a vector
   Index rows;           // of a full tile
-  Index group;          // width of a panel's line
 
   // Marks each of `keys` that a row of the tile sees; the others' marks stay as they are.
   void (*mark_seen)(const Tile&, Range keys, SeenKeys seen);
@@ -117,6 +118,7 @@ struct KernelTable {
   void (*attend_split)(const Tile&, Index split, float* slot, float* scratch);
   void (*finish)(const Tile&, float* slots, Index count);
 
+  PanelFloats (*panel_floats)(const Constants&, bool bf16);
   Index (*slot_floats)(const Constants&);
   Index (*scratch_floats)(const Constants&);
 };

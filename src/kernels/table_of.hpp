@@ -35,6 +35,35 @@ void attend_split(const Tile& tile, Index split, float* slot, float* scratch) {
   });
 }
 
+// Calls call.operator()<Engine>() with the engine of an arithmetic. Packing is the same for any
+// vecs.
+template <class Simd, class Call>
+[[gnu::always_inline]] inline auto with_engine(bool bf16, const Call& call) {
+  return bf16 ? call.template operator()<EngineOf<Simd, Simd::vecs, true>>()
+              : call.template operator()<EngineOf<Simd, Simd::vecs, false>>();
+}
+
+template <class Simd>
+PanelFloats panel_floats(const Constants& constants, bool bf16) {
+  return with_engine<Simd>(bf16, [&]<class Engine>() { return Engine::panel_floats(constants); });
+}
+
+// Packs whole blocks to where they lie in the key head's panels.
+template <class Simd>
+void pack(const Packing& packing) {
+  const DenormalsFlushed flushed;
+  with_engine<Simd>(packing.bf16, [&]<class Engine>() {
+    const PanelFloats floats = Engine::panel_floats(packing.constants);
+    for (Index first = packing.keys.begin; first < packing.keys.end; first += block_keys) {
+      const Index block = first / block_keys;
+      const Range keys{first, smaller(first + block_keys, packing.keys.end)};
+      packing.panels.facts[block] =
+          Engine::pack_block(packing, first, keys, packing.panels.key + block * floats.key,
+                             packing.panels.value + block * floats.value);
+    }
+  });
+}
+
 template <class Simd>
 Index slot_floats(const Constants& constants) {
   return round_up(state_floats<Simd>(constants), 16);
@@ -65,12 +94,12 @@ constexpr KernelTable table_of(const char* name, std::uint32_t needs) {
           .needs = needs,
           .lanes = Simd::lanes,
           .rows = full_width<Simd>,
-          .group = group_of<Simd>,
           .mark_seen = mark_seen<Simd>,
           .pack = pack<Simd>,
           .attend = attend<Simd>,
           .attend_split = attend_split<Simd>,
           .finish = finish<Simd>,
+          .panel_floats = panel_floats<Simd>,
           .slot_floats = slot_floats<Simd>,
           .scratch_floats = scratch_floats<Simd>};
 }

@@ -25,6 +25,7 @@ void weigh_block(const Constants& constants, const Block& block, float* logits, 
 // Everything about one tile that does not change from block to block.
 template <class Simd, int vecs, bool bf16>
 struct TileWalk {
+  using Engine = EngineOf<Simd, vecs, bf16>;
   static constexpr Index width = vecs * Simd::lanes;
   const Tile& tile;
   Scratch scratch;
@@ -37,17 +38,7 @@ struct TileWalk {
     seen = tile.band.any(tile.queries());
     if (seen.empty()) seen = {0, 0};
     clear = tile.band.all(tile.queries());
-    const auto line = [&](Index r) {
-      return r < tile.count ? tile.query.at(tile.head(r), tile.position(r)) : nullptr;
-    };
-    const Index dims = tile.constants.head_dim;
-    pack_transposed<Simd>(line, tile.query.dtype, tile.query.dim_stride, dims, width,
-                          scratch.query);
-    if (!bf16) {
-      const auto scale = Simd::broadcast(tile.constants.scale);
-      for (Index e = 0; e < dims * width; e += Simd::lanes)
-        Simd::store(scratch.query + e, Simd::mul(Simd::load(scratch.query + e), scale));
-    }
+    Engine::pack_query(tile, scratch.query);
     certified = tile.certify && is_certified();
   }
 
@@ -68,7 +59,7 @@ struct TileWalk {
     const auto bound = [&](float norm2) {  // roundings and flushed squares included
       return norm2 * (1 + dims * 0x1p-22) + dims * 0x1p-126;
     };
-    const float query_norm2 = largest_norm2<Simd>(scratch.query, tile.constants.head_dim, width);
+    const float query_norm2 = Engine::query_norm2(tile.constants, scratch.query);
     const double scale = bf16 ? tile.constants.scale : 1;
     return bound(query_norm2) * bound(key_norm2) * scale * scale <= 32.0 * 32.0 &&
            value_max <= 0x1p60f && value_min >= 0x1p-60f;
@@ -80,7 +71,7 @@ struct TileWalk {
   }
   void start_split(RowStates& states) const {
     for (Index r = 0; r < width; ++r) states.sum[r] = 0;
-    const Index dims = round_up(tile.constants.value_dim, Simd::rows);
+    const Index dims = round_up(tile.constants.value_dim, group_of<Simd>);
     for (Index e = 0; e < dims * width; ++e) states.output[e] = 0;
   }
 
@@ -103,29 +94,31 @@ struct TileWalk {
       if (keys.empty()) return false;
     }
     block.first = first;
-    block.keys = {(keys.begin - first) / Simd::rows * Simd::rows,
-                  round_up(keys.end - first, Simd::rows)};
+    block.keys = {(keys.begin - first) / Engine::step * Engine::step,
+                  round_up(keys.end - first, Engine::step)};
     if (tile.panels.key != nullptr) {
-      block.key = tile.panels.key + first * tile.constants.head_dim;
-      block.value = tile.panels.value + first * round_up(tile.constants.value_dim, group_of<Simd>);
-      block.facts = tile.panels.facts[first / block_keys];
+      const Index place = first / block_keys;
+      const PanelFloats floats = Engine::panel_floats(tile.constants);
+      block.key = tile.panels.key + place * floats.key;
+      block.value = tile.panels.value + place * floats.value;
+      block.facts = tile.panels.facts[place];
       return true;
     }
-    const Packing packing{tile.constants, tile.key, tile.value, keys, keys, marked, {}};
-    block.facts = pack_block<Simd>(packing, first, keys, scratch.key, scratch.value);
+    const Packing packing{tile.constants, tile.key, tile.value, keys, keys, marked, {}, bf16};
+    block.facts = Engine::pack_block(packing, first, keys, scratch.key, scratch.value);
     block.key = scratch.key;
     block.value = scratch.value;
     return true;
   }
 
-  // From the first to the last key that some row sees, in whole groups of Simd::rows.
+  // From the first to the last key that some row sees, in whole groups of Engine::step.
   static Range shown_part(Range keys, SeenKeys marked) {
     Range part = keys;
     while (!part.empty() && !marked.of(part.begin)) ++part.begin;
     while (!part.empty() && !marked.of(part.end - 1)) --part.end;
     if (part.empty()) return part;
-    return {larger(part.begin / Simd::rows * Simd::rows, keys.begin),
-            smaller(round_up(part.end, Simd::rows), keys.end)};
+    return {larger(part.begin / Engine::step * Engine::step, keys.begin),
+            smaller(round_up(part.end, Engine::step), keys.end)};
   }
 
   // Asks for what mask and bias say of later blocks: those that the mask hides go by quickly.
@@ -140,8 +133,8 @@ struct TileWalk {
 
   // From queries and keys to logits: capped, biased, and -inf where a key is hidden.
   void logits_of(const Block& block) {
-    score<Simd, vecs, bf16, Scores::logits>(tile.constants, block, scratch.query, scratch.logits,
-                                            scratch.states);
+    Engine::template score<Scores::logits>(tile.constants, block, scratch.query, scratch.logits,
+                                           scratch.states);
     const Index count = (block.keys.end - block.keys.begin) * width;
     float* line = scratch.logits + block.keys.begin * width;
     if (tile.constants.softcap != 0) cap_logits<Simd>(line, count, tile.constants.softcap);
@@ -178,14 +171,20 @@ struct TileWalk {
   Range clear_in(const Block& block) const {
     if (block.is_masked || tile.bias.data != nullptr) return {block.keys.end, block.keys.end};
     const Index begin =
-        larger(round_up(larger(clear.begin - block.first, 0), Simd::rows), block.keys.begin);
-    const Index end = smaller((clear.end - block.first) / Simd::rows * Simd::rows, block.keys.end);
+        larger(round_up(larger(clear.begin - block.first, 0), Engine::step), block.keys.begin);
+    const Index end =
+        smaller((clear.end - block.first) / Engine::step * Engine::step, block.keys.end);
     return begin < end ? Range{begin, end} : Range{block.keys.end, block.keys.end};
   }
 
   // From queries and keys to weights.
   void weights_of(const Block& block, RowStates& states) {
-    if (bf16 || !certified) return weigh_logits(block, states);
+    if constexpr (!bf16)
+      if (certified) return weigh_in_registers(block, states);
+    weigh_logits(block, states);
+  }
+  // The part that all rows see is weighed before its logits leave the registers.
+  void weigh_in_registers(const Block& block, RowStates& states) {
     const Range all = block.keys, middle = clear_in(block);
     Block part = block;
     const auto take = [&](Range keys) {
@@ -195,8 +194,8 @@ struct TileWalk {
     if (take({all.begin, middle.begin})) weigh_logits(part, states);
     if (take(middle)) {
       if (tile.taken != nullptr) ++tile.taken->in_registers;
-      score<Simd, vecs, false, Scores::weights>(tile.constants, part, scratch.query, scratch.logits,
-                                                states);
+      Engine::template score<Scores::weights>(tile.constants, part, scratch.query, scratch.logits,
+                                              states);
     }
     if (take({middle.end, all.end})) weigh_logits(part, states);
   }
@@ -216,11 +215,10 @@ struct TileWalk {
     }
     weights_of(block, states);
     if (block.facts.value_max < infinity) {
-      absorb<Simd, vecs, bf16, Values::finite>(tile.constants, block, scratch.logits,
-                                               states.output);
+      Engine::template absorb<Values::finite>(tile.constants, block, scratch.logits, states.output);
     } else {
       mark_hidden(block);
-      absorb<Simd, vecs, bf16, Values::any>(tile.constants, block, scratch.logits, states.output);
+      Engine::template absorb<Values::any>(tile.constants, block, scratch.logits, states.output);
     }
   }
 
