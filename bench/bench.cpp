@@ -108,7 +108,7 @@ Json measure_row(const Shape& shape, const OpenBlas* blas, const std::string& pl
   if (!measured.fault.empty()) throw std::runtime_error(measured.fault);
   Json row = measure::json_of(shape);
   row.update(measure::json_of(measured.results.front()));
-  row["isa"] = measure::loops_in_use()->isa;
+  row["isa"] = measure::isa_for(measure::resolved_arithmetic(shape));
   row["rivals"] = Json::object();
   for (std::size_t r = 0; r < others.contestants.size(); ++r) {
     Json& rival = row["rivals"][others.contestants[r].name];

@@ -144,7 +144,7 @@ int run_bench(const BenchArguments& arguments) {
   if (!measured.status.ok()) refuse(describe(measured.status));
   if (!measured.fault.empty()) fail(measured.fault);
   const Result& result = measured.results.front();
-  const std::string isa = measure::loops_in_use()->isa;
+  const std::string isa = isa_in_use(measure::resolved_arithmetic(arguments.shape));
   if (arguments.json) {
     Json json = measure::json_of(arguments.shape);
     json.update(measure::json_of(result));

@@ -4,9 +4,10 @@
 
 namespace scaledot::cli {
 
-const char* isa_in_use() {
+const char* isa_in_use(Arithmetic arithmetic) {
   for (const InstructionSet& set : machine().instruction_sets)
-    if (set.in_use) return set.name;  // a literal of the library
+    if (set.in_use && !(set.only_bf16 && arithmetic == Arithmetic::f32))
+      return set.name;  // a literal of the library
   return "";
 }
 

@@ -18,11 +18,16 @@ Json json_of(const Machine& machine) {
   Json sets = Json::array();
   for (const InstructionSet& set : machine.instruction_sets)
     sets.push_back({{"name", set.name}, {"in_use", set.in_use}, {"why_not", set.why_not}});
-  return {{"version", version()},         {"processor", machine.processor.data()},
-          {"cores", machine.cores},       {"threads", machine.threads},
-          {"isa", isa_in_use()},          {"instruction_sets", sets},
-          {"amx_bf16", machine.amx_bf16}, {"amx_granted", machine.amx_granted},
-          {"l1_bytes", machine.l1_bytes}, {"l2_bytes", machine.l2_bytes},
+  return {{"version", version()},
+          {"processor", machine.processor.data()},
+          {"cores", machine.cores},
+          {"threads", machine.threads},
+          {"isa", isa_in_use(Arithmetic::bf16)},
+          {"instruction_sets", sets},
+          {"amx_bf16", machine.amx_bf16},
+          {"amx_granted", machine.amx_granted},
+          {"l1_bytes", machine.l1_bytes},
+          {"l2_bytes", machine.l2_bytes},
           {"l3_bytes", machine.l3_bytes}};
 }
 
@@ -44,7 +49,8 @@ void print(const Machine& machine) {
                                                               : "yes, but not granted");
   const char* title = "instruction sets";
   for (const InstructionSet& set : machine.instruction_sets) {
-    std::printf("%-17s %-8s %s\n", title, set.name, set.in_use ? "in use" : set.why_not);
+    std::printf("%-17s %-8s %s\n", title, set.name,
+                set.in_use ? set.only_bf16 ? "in use for bf16" : "in use" : set.why_not);
     title = "";
   }
 }

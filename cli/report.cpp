@@ -28,11 +28,12 @@ float scale_of(const Report& report) {
   return report.arguments.options.scale.value_or(standard);
 }
 
-const char* arithmetic_of(const Report& report) {
+Arithmetic arithmetic_of(const Report& report) {
   const bool all_bf16 = report.inputs.query.element == Element::bf16 &&
                         report.inputs.key.element == Element::bf16 &&
                         report.inputs.value.element == Element::bf16;
-  return all_bf16 && report.arguments.options.arithmetic != Arithmetic::f32 ? "bf16" : "f32";
+  return all_bf16 && report.arguments.options.arithmetic != Arithmetic::f32 ? Arithmetic::bf16
+                                                                            : Arithmetic::f32;
 }
 
 const char* name_of(Causal causal) {
@@ -57,8 +58,8 @@ Json json_of(const Report& report) {
                {"softcap", options.softcap},
                {"causal", name_of(options.causal)},
                {"window", {options.window.left, options.window.right}},
-               {"arithmetic", arithmetic_of(report)},
-               {"isa", isa_in_use()},
+               {"arithmetic", arithmetic_of(report) == Arithmetic::bf16 ? "bf16" : "f32"},
+               {"isa", isa_in_use(arithmetic_of(report))},
                {"threads", threads_in_use(options.threads)},
                {"microseconds", microseconds},
                {"notes", notes}});

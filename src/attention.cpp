@@ -136,8 +136,9 @@ struct Run {
   }
 };
 
-// Checks and plans a call; `plan` is empty if there is nothing to compute.
-Status prepare(const KernelTable& table, const Tensor& query, const Tensor& key,
+// Checks and plans a call, and says which table runs it in the place of the one given; `plan` is
+// empty if there is nothing to compute.
+Status prepare(const KernelTable*& table, const Tensor& query, const Tensor& key,
                const Tensor& value, const Outputs& outputs, const Options& options,
                const Paths& paths, Problem& problem, Plan& made) noexcept {
   if (const Status bad = check(query, key, value, outputs, options, problem); !bad.ok()) return bad;
@@ -146,17 +147,19 @@ Status prepare(const KernelTable& table, const Tensor& query, const Tensor& key,
   if (problem.output.data == nullptr && problem.lse.data == nullptr &&
       problem.weights.data == nullptr)
     return {};
-  if (!plan(problem, table, paths, threads, made))
+  table = &table_for(*table, problem.bf16);
+  if (!plan(problem, *table, paths, threads, made))
     return {Status::Code::out_of_memory, "workspace"};
   return {};
 }
 
 }  // namespace
 
-Status attend_on(const KernelTable& table, const Tensor& query, const Tensor& key,
+Status attend_on(const KernelTable& asked, const Tensor& query, const Tensor& key,
                  const Tensor& value, const Outputs& outputs, const Options& options,
                  const Paths& paths) noexcept {
   DefaultFloatMode mode;
+  const KernelTable* table = &asked;
   Problem problem;
   Plan plan;
   if (const Status bad = prepare(table, query, key, value, outputs, options, paths, problem, plan);
@@ -174,7 +177,7 @@ Status attend_on(const KernelTable& table, const Tensor& query, const Tensor& ke
   CallersLoop loop(problem.parallel_for, mode);
   problem.parallel_for = loop.in_callers_mode();
 
-  Run run{problem, table, paths, plan, workspace.floats()};
+  Run run{problem, *table, paths, plan, workspace.floats()};
   if (plan.wave > 0)
     run.in_waves();
   else if (plan.splits > 0)
@@ -194,13 +197,13 @@ Status attend(const Tensor& query, const Tensor& key, const Tensor& value, const
 Status workspace_bytes(const Tensor& query, const Tensor& key, const Tensor& value,
                        const Outputs& outputs, const Options& options,
                        std::size_t& bytes) noexcept {
-  const KernelTable* const table = table_in_use();
+  const KernelTable* table = table_in_use();
   if (table == nullptr) return {Status::Code::option, "SCALEDOT_ISA"};
   const DefaultFloatMode mode;
   Problem problem;
   Plan plan;
   const Status status =
-      prepare(*table, query, key, value, outputs, options, public_paths, problem, plan);
+      prepare(table, query, key, value, outputs, options, public_paths, problem, plan);
   if (status.ok()) bytes = plan.bytes;
   return status;
 }

@@ -1,7 +1,11 @@
 #include "cpu.hpp"
 
+#include <atomic>
 #include <cstring>
 
+#if defined(__linux__)
+#include <sys/syscall.h>
+#endif
 #include <unistd.h>
 
 #include "kernels/table.hpp"
@@ -57,8 +61,11 @@ Cpu cpu() noexcept {
   add(saves_zmm && bit(seven.ebx, 30), kernels::avx512bw);
   add(saves_zmm && bit(seven.ebx, 17), kernels::avx512dq);
   add(saves_zmm && bit(seven.ebx, 31), kernels::avx512vl);
+  const bool saves_tiles = (saved & 0x60000) == 0x60000;
+  add(saves_tiles && bit(seven.edx, 24), kernels::amx_tile);
+  add(saves_tiles && bit(seven.edx, 22), kernels::amx_bf16);
   found.amx_bf16 = bit(seven.edx, 22) && bit(seven.edx, 24);
-  found.amx_saved = (saved & 0x60000) == 0x60000;
+  found.amx_saved = saves_tiles;
   return found;
 }
 
@@ -72,6 +79,22 @@ Cpu cpu() noexcept {
 }
 
 #endif
+
+bool tiles_granted() noexcept {
+#if defined(__x86_64__) && defined(__linux__)
+  constexpr long request = 0x1023, tile_data = 18;  // ARCH_REQ_XCOMP_PERM, XTILEDATA
+  enum : int { unknown, no, yes };
+  static std::atomic<int> known{unknown};  // two first callers may both ask
+  int answer = known.load(std::memory_order_relaxed);
+  if (answer == unknown) {
+    answer = syscall(SYS_arch_prctl, request, tile_data) == 0 ? yes : no;
+    known.store(answer, std::memory_order_relaxed);
+  }
+  return answer == yes;
+#else
+  return false;
+#endif
+}
 
 std::size_t cache_bytes(int level) noexcept {
 #if defined(_SC_LEVEL1_DCACHE_SIZE)

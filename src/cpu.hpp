@@ -17,6 +17,10 @@ struct Cpu {
 // Asked of the processor each time, which takes microseconds.
 Cpu cpu() noexcept;
 
+// Whether the tiles may be used: asks Linux for the permission, once a process. Before it is asked,
+// a tile instruction would end the process.
+bool tiles_granted() noexcept;
+
 // Bytes of the data cache of a level (1, 2 or 3) as the operating system tells; 0 if it does not.
 std::size_t cache_bytes(int level) noexcept;
 

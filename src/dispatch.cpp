@@ -18,6 +18,7 @@ namespace {
 // here.
 constexpr std::array best_first = {
 #if defined(__x86_64__)
+    &kernels::amx_table,
     &kernels::avx512_table,
     &kernels::avx2_table,
 #elif defined(__aarch64__)
@@ -32,6 +33,9 @@ std::size_t place_asked_for() noexcept {
   std::size_t place = best_first.size() - usable_tables().size();
   if (name == nullptr || *name == '\0') return place;
   while (place < best_first.size() && std::strcmp(best_first[place]->name, name) != 0) ++place;
+  // Who names the tiles must not get something else later.
+  const bool is_found = place < best_first.size();
+  if (is_found && !best_first[place]->runs_f32 && !tiles_granted()) return best_first.size();
   return place;
 }
 
@@ -56,6 +60,13 @@ const KernelTable* table_in_use() noexcept {
     if (known.compare_exchange_strong(place, found, std::memory_order_relaxed)) place = found;
   }
   return place < none ? best_first[place] : nullptr;
+}
+
+const KernelTable& table_for(const KernelTable& table, bool bf16) noexcept {
+  if (table.runs_f32 || (bf16 && tiles_granted())) return table;
+  std::size_t place = 0;
+  while (best_first[place] != &table) ++place;
+  return *best_first[place + 1];
 }
 
 }  // namespace scaledot

@@ -17,4 +17,8 @@ std::span<const kernels::KernelTable* const> usable_tables() noexcept;
 // none that is usable. Asked of the environment once a process.
 const kernels::KernelTable* table_in_use() noexcept;
 
+// The table that runs an arithmetic in the place of `table`: that one, or the next best if it has
+// only tiles, which f32 does not run on and which the operating system may refuse.
+const kernels::KernelTable& table_for(const kernels::KernelTable& table, bool bf16) noexcept;
+
 }  // namespace scaledot

@@ -29,7 +29,10 @@ bool amx_may_be_granted() noexcept {
 
 const char* why_not(const kernels::KernelTable& table, const Cpu& cpu) noexcept {
   const kernels::KernelTable* const in_use = table_in_use();
-  if (&table == in_use) return "";
+  const bool needs_grant = !table.runs_f32 && cpu.amx_bf16;
+  if (needs_grant && !(cpu.amx_saved && amx_may_be_granted()))
+    return "the operating system does not grant the tiles";
+  if (in_use != nullptr && (&table == in_use || &table == &table_for(*in_use, false))) return "";
   if ((table.needs & ~cpu.features) != 0)
     return "the processor or the operating system lacks a feature it needs";
   if (in_use == nullptr || in_use != usable_tables().front()) return "SCALEDOT_ISA names another";
@@ -50,13 +53,13 @@ Machine machine() noexcept {
   machine.amx_bf16 = cpu.amx_bf16;
   machine.amx_granted = cpu.amx_bf16 && cpu.amx_saved && amx_may_be_granted();
 
-  constexpr const char* known[] = {"avx512", "avx2", "neon", "scalar"};
+  constexpr const char* known[] = {"amx", "avx512", "avx2", "neon", "scalar"};
   for (std::size_t k = 0; k < machine.instruction_sets.size(); ++k) {
     InstructionSet& set = machine.instruction_sets[k];
-    set = {known[k], false, "made for another kind of processor"};
+    set = {known[k], false, "made for another kind of processor", false};
     for (const kernels::KernelTable* table : all_tables())
       if (std::string_view(table->name) == known[k])
-        set = {known[k], table == table_in_use(), why_not(*table, cpu)};
+        set = {known[k], *why_not(*table, cpu) == 0, why_not(*table, cpu), !table->runs_f32};
   }
   return machine;
 }

@@ -12,6 +12,7 @@ const Function* functions_of(const char* table) {
 #if defined(__x86_64__)
   if (name == "avx2") return avx2_functions;
   if (name == "avx512") return avx512_functions;
+  if (name == "amx") return amx_functions;
 #elif defined(__aarch64__)
   if (name == "neon") return neon_functions;
 #endif

@@ -13,8 +13,8 @@ struct Function {
 
 // Lists that end with a null name. Each is in a file of its own, compiled with the flags of the
 // kernels of the same name.
-extern const Function *const scalar_functions, *const avx2_functions, *const avx512_functions,
-                                                                          *const neon_functions;
+extern const Function *const scalar_functions,
+    *const avx2_functions, *const avx512_functions, *const amx_functions, *const neon_functions;
 
 // The list for a table's name; null if this build has none.
 const Function* functions_of(const char* table);

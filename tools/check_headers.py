@@ -9,7 +9,8 @@ import sys
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
 C = ["-x", "c", "-std=c11"]
 CXX = ["-x", "c++", "-std=c++20"]
-X86 = ["-mavx2", "-mfma", "-mf16c", "-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl"]
+X86 = ["-mavx2", "-mfma", "-mf16c", "-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl",
+       "-mamx-tile", "-mamx-bf16"]
 
 
 def commands_for(header):

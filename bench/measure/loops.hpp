@@ -18,7 +18,7 @@ struct Loops {
 
 extern const Loops scalar_loops, avx2_loops, avx512_loops, neon_loops;
 
-// Those of the instruction set that attend() runs on; null if SCALEDOT_ISA names none.
+// Those of the best instruction set in use that has vectors; null if SCALEDOT_ISA names none.
 const Loops* loops_in_use();
 
 }  // namespace scaledot::measure

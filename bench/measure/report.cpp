@@ -43,8 +43,14 @@ Json json_of_machine() {
                {"amx_bf16", found.amx_bf16},
                {"isa", nullptr}};
   for (const InstructionSet& isa : found.instruction_sets)
-    if (isa.in_use) json["isa"] = isa.name;
+    if (isa.in_use && json["isa"].is_null()) json["isa"] = isa.name;
   return json;
+}
+
+const char* isa_for(Arithmetic arithmetic) {
+  for (const InstructionSet& set : machine().instruction_sets)
+    if (set.in_use && !(set.only_bf16 && arithmetic == Arithmetic::f32)) return set.name;
+  return "";
 }
 
 }  // namespace scaledot::measure

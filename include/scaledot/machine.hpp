@@ -10,9 +10,10 @@ namespace scaledot {
 
 // One set of kernels that scaledot knows.
 struct InstructionSet {
-  const char* name = "";     // "avx512", "avx2", "neon" or "scalar"; as SCALEDOT_ISA takes it
-  bool in_use = false;       // attend() runs on this one
+  const char* name = "";  // "amx", "avx512", "avx2", "neon" or "scalar"; as SCALEDOT_ISA takes it
+  bool in_use = false;    // attend() runs on this one
   const char* why_not = "";  // why it is not in use; empty if it is
+  bool only_bf16 = false;    // runs bf16 arithmetic alone; f32 runs on the next best
 };
 
 struct Machine {
@@ -24,7 +25,7 @@ struct Machine {
   std::size_t l3_bytes = 0;
   bool amx_bf16 = false;     // the processor has AMX tiles for bf16
   bool amx_granted = false;  // the operating system saves them and lets this process use them
-  std::array<InstructionSet, 4> instruction_sets{};  // best first
+  std::array<InstructionSet, 5> instruction_sets{};  // best first
 };
 
 SCALEDOT_EXPORT Machine machine() noexcept;

@@ -30,6 +30,8 @@ struct MultiplyAdd {
   static constexpr Index group = group_of<Simd>, width = vecs * Simd::lanes;
   static constexpr int rows = Simd::rows, half = Simd::rows / 2;
   static constexpr Index step = rows;
+  static constexpr bool looks_ahead = false;
+  struct Unit {};  // nothing to set up
 
   static PanelFloats panel_floats(const Constants& constants) {
     return {block_keys * constants.head_dim, block_keys * round_up(constants.value_dim, group)};
@@ -100,7 +102,12 @@ struct MultiplyAdd {
   }
 };
 
+// What an arithmetic of a SIMD struct runs on.
 template <class Simd, int vecs, bool bf16>
-using EngineOf = MultiplyAdd<Simd, vecs, bf16>;
+struct EngineFor {
+  using Type = MultiplyAdd<Simd, vecs, bf16>;
+};
+template <class Simd, int vecs, bool bf16>
+using EngineOf = typename EngineFor<Simd, vecs, bf16>::Type;
 
 }  // namespace scaledot::kernels

@@ -115,6 +115,13 @@ inline float largest_lane(typename Simd::Vec a) {
   return largest;
 }
 
+// Infinity for NaN, so that nothing is certified.
+template <class Simd>
+[[gnu::always_inline]] inline typename Simd::Vec not_small_if_nan(typename Simd::Vec a) {
+  return Simd::select(Simd::equal(a, a), a,
+                      Simd::broadcast(std::numeric_limits<float>::infinity()));
+}
+
 // The largest square of a column's norm in panel[dims][width], no more than a rounding error low.
 template <class Simd>
 inline float largest_norm2(const float* panel, Index dims, Index width) {
@@ -131,11 +138,8 @@ inline float largest_norm2(const float* panel, Index dims, Index width) {
       for (int chain = 0; chain < chains; ++chain) add(d + chain, chain);
     }
     for (; d < dims; ++d) add(d, 0);
-    auto norm2 = Simd::add(Simd::add(sum[0], sum[1]), Simd::add(sum[2], sum[3]));
-    // NaN: not small, so that nothing is certified.
-    norm2 = Simd::select(Simd::equal(norm2, norm2), norm2,
-                         Simd::broadcast(std::numeric_limits<float>::infinity()));
-    largest = Simd::max(norm2, largest);
+    const auto norm2 = Simd::add(Simd::add(sum[0], sum[1]), Simd::add(sum[2], sum[3]));
+    largest = Simd::max(not_small_if_nan<Simd>(norm2), largest);
   }
   return largest_lane<Simd>(largest);
 }
@@ -209,23 +213,29 @@ inline void pack_values(const Packing& packing, Index first, Index last, const L
   facts.value_min = -largest_lane<Simd>(Simd::sub(Simd::zero(), smallest[0]));
 }
 
+// The address of the block's key j, counted from its start, in one of the tensors; null if the key
+// is not read.
+template <class Simd>
+inline auto reader_of(const Packing& packing, const Lines& lines, Index block) {
+  return [&packing, &lines, block](Index j) {
+    const Index key = block + j;
+    const bool is_read =
+        key >= packing.keys_read.begin && key < packing.keys_read.end && packing.seen.of(key);
+    return is_read ? lines.at(0, key) : nullptr;
+  };
+}
+
 // Packs the keys and values of one block. `keys` lies in the block that starts at `block`.
 template <class Simd>
 inline BlockFacts pack_block(const Packing& packing, Index block, Range keys, float* key_panel,
                              float* value_panel) {
   const Index first = (keys.begin - block) / group_of<Simd> * group_of<Simd>,
               last = round_up(keys.end - block, group_of<Simd>);
-  const auto line_of = [&](const Lines& lines) {
-    return [&packing, &lines, block](Index j) {
-      const Index key = block + j;
-      const bool is_read =
-          key >= packing.keys_read.begin && key < packing.keys_read.end && packing.seen.of(key);
-      return is_read ? lines.at(0, key) : nullptr;
-    };
-  };
   BlockFacts facts;
-  facts.key_norm2 = pack_keys<Simd>(packing, first, last, line_of(packing.key), key_panel);
-  pack_values<Simd>(packing, first, last, line_of(packing.value), value_panel, facts);
+  facts.key_norm2 = pack_keys<Simd>(packing, first, last,
+                                    reader_of<Simd>(packing, packing.key, block), key_panel);
+  pack_values<Simd>(packing, first, last, reader_of<Simd>(packing, packing.value, block),
+                    value_panel, facts);
   return facts;
 }
 

@@ -22,6 +22,12 @@ struct RowStates {
   float* output;
 };
 
+template <class Simd>
+inline void multiply_all(float* numbers, Index count, float factor) {
+  for (Index e = 0; e < count; e += Simd::lanes)
+    Simd::store(numbers + e, Simd::mul(Simd::load(numbers + e), Simd::broadcast(factor)));
+}
+
 // logits = softcap * tanh(logits), where logits come divided by the cap and softcap in log2 units.
 template <class Simd>
 inline void cap_logits(float* logits, Index count, float softcap) {

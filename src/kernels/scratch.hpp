@@ -28,6 +28,10 @@ struct Scratch {
   float* key;  // one block, if the tile packs for itself
   float* value;
   std::uint8_t* seen;  // [2][block_keys]
+
+  // If there are tiles:
+  float* later;           // logits of the next block
+  float* unpacked_value;  // of one block, for MultiplyAdd
 };
 
 // Lays the parts out one after the other, each at a multiple of 64 bytes; returns their floats.
@@ -40,7 +44,9 @@ inline Index lay_out(const Constants& constants, float* at, Scratch& scratch) {
     used += round_up(floats, 16);
     return part;
   };
-  scratch.query = take(constants.head_dim * width);
+  const Index query_dims =
+      Simd::has_tiles ? round_up(constants.head_dim, chunk) : constants.head_dim;
+  scratch.query = take(query_dims * width);
   scratch.logits = take(block_keys * width);
   scratch.marks = take(block_keys * width);
   scratch.rows = {take(width), take(width)};
@@ -51,9 +57,14 @@ inline Index lay_out(const Constants& constants, float* at, Scratch& scratch) {
     scratch.states = states_at<Simd>(first);
     scratch.merged = states_at<Simd>(second);
   }
-  scratch.key = take(block_keys * constants.head_dim);
-  scratch.value = take(block_keys * round_up(constants.value_dim, group_of<Simd>));
+  const Index value_floats = block_keys * round_up(constants.value_dim, group_of<Simd>);
+  scratch.key = take(block_keys * query_dims);
+  scratch.value = take(value_floats);
   scratch.seen = reinterpret_cast<std::uint8_t*>(take(block_keys / 2));
+  if constexpr (Simd::has_tiles) {
+    scratch.later = take(block_keys * width);
+    scratch.unpacked_value = take(value_floats);
+  }
   return used;
 }
 

@@ -12,6 +12,7 @@ struct Avx2 {
   using Vec = __m256;
   using Mask = __m256;
   static constexpr int lanes = 8, registers = 16;
+  static constexpr bool has_tiles = false;
   static constexpr int rows = 4, vecs = 3;  // the register tile of multiply.hpp
 
   static Vec zero() { return _mm256_setzero_ps(); }

@@ -8,7 +8,10 @@
 
 namespace scaledot::kernels {
 
-struct Avx512 {
+// The operations of `Self`, which is Avx512 or what adds to it (simd_amx.hpp). Its name is in every
+// symbol.
+template <class Self>
+struct Avx512Of {
   using Vec = __m512;
   using Mask = __mmask16;
   static constexpr int lanes = 16, registers = 32;
@@ -113,6 +116,10 @@ struct Avx512 {
   static void store_words(std::uint16_t* p, __m256i a) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), a);
   }
+};
+
+struct Avx512 : Avx512Of<Avx512> {
+  static constexpr bool has_tiles = false;
 };
 
 }  // namespace scaledot::kernels

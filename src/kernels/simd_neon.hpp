@@ -13,6 +13,7 @@ struct Neon {
   using Vec = float32x4_t;
   using Mask = uint32x4_t;
   static constexpr int lanes = 4, registers = 32;
+  static constexpr bool has_tiles = false;
   static constexpr int rows = 8, vecs = 2;  // the register tile of multiply.hpp
 
   static Vec zero() { return vdupq_n_f32(0); }

@@ -15,6 +15,7 @@ struct Scalar {
   using Vec = float;
   using Mask = bool;
   static constexpr int lanes = 1, registers = 64;
+  static constexpr bool has_tiles = false;
   static constexpr int rows = 8, vecs = 4;  // the register tile of multiply.hpp
 
   static Vec zero() { return 0; }

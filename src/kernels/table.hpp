@@ -25,6 +25,8 @@ enum Feature : std::uint32_t {
   avx512dq = 1u << 5,
   avx512vl = 1u << 6,
   neon = 1u << 7,
+  amx_tile = 1u << 8,
+  amx_bf16 = 1u << 9,
 };
 
 // How a query's dot product becomes a logit in units of log2, and the shapes.
@@ -103,6 +105,7 @@ struct Packing {
 struct KernelTable {
   const char* name;
   std::uint32_t needs;  // Feature bits: exactly the -m flags of its source file
+  bool runs_f32;        // false: only bf16 arithmetic, and only once the tiles are granted
   Index lanes;          // queries in a vector
   Index rows;           // of a full tile
 
@@ -123,6 +126,6 @@ struct KernelTable {
   Index (*scratch_floats)(const Constants&);
 };
 
-extern const KernelTable scalar_table, avx2_table, avx512_table, neon_table;
+extern const KernelTable scalar_table, avx2_table, avx512_table, amx_table, neon_table;
 
 }  // namespace scaledot::kernels

@@ -5,21 +5,24 @@
 
 namespace scaledot::kernels {
 
+// Calls call<bf16>(), of the arithmetics that the instruction set's own units run.
+template <class Simd, class Call>
+[[gnu::always_inline]] inline auto with_arithmetic(bool bf16, const Call& call) {
+  if constexpr (!Simd::has_tiles)
+    if (!bf16) return call.template operator()<false>();
+  return call.template operator()<true>();
+}
+
 // Calls call<vecs, bf16>(): few rows take a tile one vector wide.
 template <class Simd, class Call>
 [[gnu::always_inline]] inline void with_shape(const Tile& tile, const Call& call) {
   const DenormalsFlushed flushed;
-  if (tile.count <= Simd::lanes) {
-    if (tile.bf16)
-      call.template operator()<1, true>();
+  with_arithmetic<Simd>(tile.bf16, [&]<bool bf16>() {
+    if (tile.count <= Simd::lanes)
+      call.template operator()<1, bf16>();
     else
-      call.template operator()<1, false>();
-  } else {
-    if (tile.bf16)
-      call.template operator()<Simd::vecs, true>();
-    else
-      call.template operator()<Simd::vecs, false>();
-  }
+      call.template operator()<Simd::vecs, bf16>();
+  });
 }
 
 template <class Simd>
@@ -35,24 +38,19 @@ void attend_split(const Tile& tile, Index split, float* slot, float* scratch) {
   });
 }
 
-// Calls call.operator()<Engine>() with the engine of an arithmetic. Packing is the same for any
-// vecs.
-template <class Simd, class Call>
-[[gnu::always_inline]] inline auto with_engine(bool bf16, const Call& call) {
-  return bf16 ? call.template operator()<EngineOf<Simd, Simd::vecs, true>>()
-              : call.template operator()<EngineOf<Simd, Simd::vecs, false>>();
-}
-
 template <class Simd>
 PanelFloats panel_floats(const Constants& constants, bool bf16) {
-  return with_engine<Simd>(bf16, [&]<class Engine>() { return Engine::panel_floats(constants); });
+  return with_arithmetic<Simd>(bf16, [&]<bool of_bf16>() {
+    return EngineOf<Simd, Simd::vecs, of_bf16>::panel_floats(constants);
+  });
 }
 
 // Packs whole blocks to where they lie in the key head's panels.
 template <class Simd>
 void pack(const Packing& packing) {
   const DenormalsFlushed flushed;
-  with_engine<Simd>(packing.bf16, [&]<class Engine>() {
+  with_arithmetic<Simd>(packing.bf16, [&]<bool bf16>() {
+    using Engine = EngineOf<Simd, Simd::vecs, bf16>;
     const PanelFloats floats = Engine::panel_floats(packing.constants);
     for (Index first = packing.keys.begin; first < packing.keys.end; first += block_keys) {
       const Index block = first / block_keys;
@@ -92,6 +90,7 @@ template <class Simd>
 constexpr KernelTable table_of(const char* name, std::uint32_t needs) {
   return {.name = name,
           .needs = needs,
+          .runs_f32 = !Simd::has_tiles,
           .lanes = Simd::lanes,
           .rows = full_width<Simd>,
           .mark_seen = mark_seen<Simd>,

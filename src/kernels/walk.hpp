@@ -5,6 +5,7 @@
 
 #include "kernels/engine.hpp"
 #include "kernels/hide.hpp"
+#include "kernels/lookahead.hpp"
 #include "kernels/pack.hpp"
 #include "kernels/rows.hpp"
 #include "kernels/scratch.hpp"
@@ -12,26 +13,18 @@
 
 namespace scaledot::kernels {
 
-// Weighs the block's logits in place: raises the maxima if need be, then sums the weights.
-template <class Simd, int vecs, bool bf16, bool certified>
-void weigh_block(const Constants& constants, const Block& block, float* logits, RowStates& states) {
-  constexpr Index width = vecs * Simd::lanes;
-  float* line = logits + block.keys.begin * width;
-  const Index keys = block.keys.end - block.keys.begin;
-  if constexpr (!certified) raise_max<Simd, vecs>(line, keys, states, constants.value_dim);
-  weigh_rows<Simd, vecs, bf16, certified>(line, keys, block.keys.begin % chunk, states);
-}
-
 // Everything about one tile that does not change from block to block.
 template <class Simd, int vecs, bool bf16>
 struct TileWalk {
   using Engine = EngineOf<Simd, vecs, bf16>;
+  using Plain = MultiplyAdd<Simd, vecs, bf16>;
   static constexpr Index width = vecs * Simd::lanes;
   const Tile& tile;
   Scratch scratch;
   Range seen;   // keys that some row sees
   Range clear;  // keys that every row sees
   bool certified = false;
+  [[no_unique_address]] typename Engine::Unit unit;
 
   TileWalk(const Tile& of, float* memory) : tile(of) {
     lay_out<Simd>(tile.constants, memory, scratch);
@@ -133,10 +126,18 @@ struct TileWalk {
 
   // From queries and keys to logits: capped, biased, and -inf where a key is hidden.
   void logits_of(const Block& block) {
-    Engine::template score<Scores::logits>(tile.constants, block, scratch.query, scratch.logits,
-                                           scratch.states);
+    if constexpr (Engine::looks_ahead)
+      Lookahead<TileWalk>{*this}.scoring(block, scratch.logits).rest();
+    else
+      Engine::template score<Scores::logits>(tile.constants, block, scratch.query, scratch.logits,
+                                             scratch.states);
+    finish_logits(block);
+  }
+  // Of an engine that looks ahead, logits are only dot products before.
+  void finish_logits(const Block& block) {
     const Index count = (block.keys.end - block.keys.begin) * width;
     float* line = scratch.logits + block.keys.begin * width;
+    if constexpr (Engine::looks_ahead) multiply_all<Simd>(line, count, tile.constants.scale);
     if (tile.constants.softcap != 0) cap_logits<Simd>(line, count, tile.constants.softcap);
     if (tile.bias.data != nullptr) {
       pack_marks<Simd>(tile, tile.bias, block.first, block.keys, width, scratch.marks);
@@ -202,17 +203,30 @@ struct TileWalk {
 
   void weigh_logits(const Block& block, RowStates& states) {
     logits_of(block);
-    if (certified)
-      weigh_block<Simd, vecs, bf16, true>(tile.constants, block, scratch.logits, states);
-    else
-      weigh_block<Simd, vecs, bf16, false>(tile.constants, block, scratch.logits, states);
+    weigh(block, states);
+  }
+
+  void raise_max_over(const Block& block, RowStates& states) const {
+    raise_max<Simd, vecs>(scratch.logits + block.keys.begin * width,
+                          block.keys.end - block.keys.begin, states, tile.constants.value_dim);
+  }
+  // Weighs the block's logits in place: raises the maxima if need be, then sums the weights.
+  void weigh(const Block& block, RowStates& states) const {
+    float* line = scratch.logits + block.keys.begin * width;
+    const Index keys = block.keys.end - block.keys.begin, phase = block.keys.begin % chunk;
+    if (certified) return weigh_rows<Simd, vecs, bf16, true>(line, keys, phase, states);
+    raise_max_over(block, states);
+    weigh_rows<Simd, vecs, bf16, false>(line, keys, phase, states);
+  }
+
+  void count_block() const {
+    if (tile.taken == nullptr) return;
+    ++tile.taken->blocks;
+    tile.taken->certified += certified;
   }
 
   void take_in(const Block& block, RowStates& states) {
-    if (tile.taken != nullptr) {
-      ++tile.taken->blocks;
-      tile.taken->certified += certified;
-    }
+    count_block();
     weights_of(block, states);
     if (block.facts.value_max < infinity) {
       Engine::template absorb<Values::finite>(tile.constants, block, scratch.logits, states.output);
@@ -226,9 +240,13 @@ struct TileWalk {
     const Range keys{larger(split * split_keys, seen.begin / block_keys * block_keys),
                      smaller((split + 1) * split_keys, seen.end)};
     if (is_thin()) return take_in_thin({larger(keys.begin, seen.begin), keys.end}, states);
-    Block block;
-    for (Index first = keys.begin; first < keys.end; first += block_keys)
-      if (open(first, block)) take_in(block, states);
+    if constexpr (Engine::looks_ahead) {
+      Lookahead<TileWalk>{*this}.run(keys, states);
+    } else {
+      Block block;
+      for (Index first = keys.begin; first < keys.end; first += block_keys)
+        if (open(first, block)) take_in(block, states);
+    }
   }
 
   // Whether the rows are few and see the same keys, so that none need be packed.
@@ -246,12 +264,12 @@ struct TileWalk {
   void take_in_thin(Range keys, const RowStates& states) const {
     if (keys.empty()) return;
     if (tile.taken != nullptr) ++tile.taken->thin_splits;
+    float* query = scratch.query;
+    if constexpr (Engine::looks_ahead) Plain::pack_query(tile, query = scratch.key);
     const auto run = [&]<int rows>() {
       if constexpr (rows <= most_thin<Simd>)
-        ThinSplit<Simd, rows, bf16>{tile,
-                                    {tile.constants, scratch.query, ahead_in<Simd>(tile.key)},
-                                    scratch.logits,
-                                    scratch.value}
+        ThinSplit<Simd, rows, bf16>{
+            tile, {tile.constants, query, ahead_in<Simd>(tile.key)}, scratch.logits, scratch.value}
             .run(keys, states);
     };
     if (tile.count == 1)
