@@ -79,8 +79,8 @@ CanonicalRow canonical_row(const Definition& of, bool bf16, Index b, Index h, In
     for (Index j = first; j < end; ++j) {
       const auto n = static_cast<std::size_t>(j);
       if (seen[n]) {
-        float& weight = row.weights[n] = kernels::weight<Scalar>(logits[n], max);
-        if (bf16) weight = Scalar::to_bf16(weight);
+        const float weight = row.weights[n] = bf16 ? kernels::bf16_weight<Scalar>(logits[n], max)
+                                                   : kernels::weight<Scalar>(logits[n], max);
         split_sum.add(j, weight, 1);
         for (Index d = 0; d < of.value_dim(); ++d)
           outputs[static_cast<std::size_t>(d)].add(j, weight, of.value.line(b, g, j)[d]);

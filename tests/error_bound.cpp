@@ -11,7 +11,7 @@ namespace scaledot::tests {
 namespace {
 
 constexpr double u = 0x1p-24;
-constexpr double exp2_error = 1.67e-7, tanh_error = 3e-7, log2_error = 2e-7;
+constexpr double exp2_error = 1.67e-7, bf16_exp2_error = 3e-6, tanh_error = 3e-7, log2_error = 2e-7;
 constexpr double bf16_rounding = 0x1p-8;
 
 double chain(Index roundings) {
@@ -90,7 +90,7 @@ struct Shares {
 Shares shares_of(const Definition& of, Arithmetic arithmetic, Index b, Index h, Index i,
                  const Row<double>& row) {
   const double weight_error =
-      (1 + exp2_error) * (arithmetic == Arithmetic::bf16 ? 1 + bf16_rounding : 1);
+      arithmetic == Arithmetic::bf16 ? (1 + bf16_exp2_error) * (1 + bf16_rounding) : 1 + exp2_error;
   Shares shares;
   double largest = 0;
   for (std::size_t n = 0; n < row.keys.size(); ++n) {

@@ -16,6 +16,7 @@ struct Functions {
   static Vec exp2(Vec a, Vec) { return kernels::exp2<Simd>(a); }
   static Vec integer(Vec a) { return Simd::sub(a, Simd::fraction(a)); }
   static Vec weight(Vec a, Vec b) { return kernels::weight<Simd>(a, integer(b)); }
+  static Vec bf16_weight(Vec a, Vec b) { return kernels::bf16_weight<Simd>(a, integer(b)); }
   static Vec tanh(Vec a, Vec) { return kernels::tanh<Simd>(a); }
   static Vec log2_fraction(Vec a, Vec) { return kernels::log2_fraction<Simd>(a); }
   static Vec add(Vec a, Vec b) { return Simd::add(a, b); }
@@ -27,10 +28,10 @@ struct Functions {
   static Vec max(Vec a, Vec b) { return Simd::max(a, b); }
   static Vec abs(Vec a, Vec) { return Simd::abs(a); }
   static Vec ceil(Vec a, Vec) { return Simd::ceil(a); }
+  static Vec floor(Vec a, Vec) { return Simd::floor(a); }
   static Vec fraction(Vec a, Vec) { return Simd::fraction(a); }
   static Vec scale2(Vec a, Vec b) { return Simd::scale2(a, integer(b)); }
   static Vec exponent(Vec a, Vec) { return Simd::exponent(a); }
-  static Vec to_bf16(Vec a, Vec) { return Simd::to_bf16(a); }
   static Vec less(Vec a, Vec b) { return chosen(Simd::less(a, b)); }
   static Vec equal(Vec a, Vec b) { return chosen(Simd::equal(a, b)); }
   static Vec negative(Vec a, Vec) { return chosen(Simd::negative(a)); }
@@ -77,19 +78,33 @@ struct Functions {
 
 template <class Simd, class F = Functions<Simd>>
 [[maybe_unused]] constexpr Function function_list[] = {
-    {"exp2", F::template run<F::exp2>},       {"weight", F::template run<F::weight>},
-    {"tanh", F::template run<F::tanh>},       {"log2_fraction", F::template run<F::log2_fraction>},
-    {"add", F::template run<F::add>},         {"sub", F::template run<F::sub>},
-    {"mul", F::template run<F::mul>},         {"div", F::template run<F::div>},
-    {"fma", F::template run<F::fma>},         {"min", F::template run<F::min>},
-    {"max", F::template run<F::max>},         {"abs", F::template run<F::abs>},
-    {"ceil", F::template run<F::ceil>},       {"fraction", F::template run<F::fraction>},
-    {"scale2", F::template run<F::scale2>},   {"exponent", F::template run<F::exponent>},
-    {"to_bf16", F::template run<F::to_bf16>}, {"less", F::template run<F::less>},
-    {"equal", F::template run<F::equal>},     {"negative", F::template run<F::negative>},
-    {"both", F::template run<F::both>},       {"any", F::template run<F::any>},
-    {"f16", F::template run<F::f16>},         {"bf16", F::template run<F::bf16>},
-    {"boolean", F::template run<F::boolean>}, {nullptr, nullptr}};
+    {"exp2", F::template run<F::exp2>},
+    {"weight", F::template run<F::weight>},
+    {"tanh", F::template run<F::tanh>},
+    {"log2_fraction", F::template run<F::log2_fraction>},
+    {"add", F::template run<F::add>},
+    {"sub", F::template run<F::sub>},
+    {"mul", F::template run<F::mul>},
+    {"div", F::template run<F::div>},
+    {"fma", F::template run<F::fma>},
+    {"min", F::template run<F::min>},
+    {"max", F::template run<F::max>},
+    {"abs", F::template run<F::abs>},
+    {"ceil", F::template run<F::ceil>},
+    {"fraction", F::template run<F::fraction>},
+    {"scale2", F::template run<F::scale2>},
+    {"exponent", F::template run<F::exponent>},
+    {"floor", F::template run<F::floor>},
+    {"bf16_weight", F::template run<F::bf16_weight>},
+    {"less", F::template run<F::less>},
+    {"equal", F::template run<F::equal>},
+    {"negative", F::template run<F::negative>},
+    {"both", F::template run<F::both>},
+    {"any", F::template run<F::any>},
+    {"f16", F::template run<F::f16>},
+    {"bf16", F::template run<F::bf16>},
+    {"boolean", F::template run<F::boolean>},
+    {nullptr, nullptr}};
 
 }  // namespace
 }  // namespace scaledot::tests

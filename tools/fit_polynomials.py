@@ -80,3 +80,4 @@ fit("2^x on [-1/2, 1/2]", numpy.exp2, -0.5, 0.5, [1, 2, 3, 4, 5], {0: 1.0})
 fit("tanh(x) on [0, 5/8]", numpy.tanh, 1e-3, 0.625, [3, 5, 7, 9, 11], {1: 1.0})
 fit("log2(1 + x) on [sqrt(1/2) - 1, sqrt(2) - 1]", lambda x: numpy.log1p(x) / numpy.log(2),
     numpy.sqrt(0.5) - 1, numpy.sqrt(2) - 1, [1, 2, 3, 4, 5, 6, 7, 8, 9], {})
+fit("2^x on [0, 1]", numpy.exp2, 0, 1, [1, 2, 3, 4], {0: 1.0})

@@ -152,9 +152,8 @@ inline typename Simd::Vec finite_max(const float* max) {
 template <class Simd, bool bf16, bool certified>
 [[gnu::always_inline]] inline typename Simd::Vec weigh(typename Simd::Vec logit,
                                                        typename Simd::Vec max) {
-  auto w = certified ? exp2<Simd>(logit) : weight<Simd>(logit, max);
-  if constexpr (bf16) w = Simd::to_bf16(w);
-  return w;
+  if constexpr (bf16) return bf16_weight<Simd>(logit, certified ? Simd::zero() : max);
+  return certified ? exp2<Simd>(logit) : weight<Simd>(logit, max);
 }
 
 // Weighs `keys` lines in place and adds each row's weights to its sum. f32: one chain over the

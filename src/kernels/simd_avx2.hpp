@@ -62,6 +62,10 @@ struct Avx2 {
   static Vec abs(Vec a) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a); }
 
   static Vec ceil(Vec a) { return _mm256_ceil_ps(a); }
+  static Vec floor(Vec a) { return _mm256_floor_ps(a); }
+  static Vec above(Vec a, Vec n) {
+    return _mm256_andnot_ps(equal(abs(a), broadcast(__builtin_inff())), sub(a, n));
+  }
   static Vec fraction(Vec a) {
     const Vec g = sub(a, _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
     return _mm256_andnot_ps(equal(abs(a), broadcast(__builtin_inff())), g);
@@ -74,12 +78,6 @@ struct Avx2 {
   static Vec exponent(Vec a) {
     const __m256i biased = _mm256_srli_epi32(_mm256_castps_si256(a), 23);
     return _mm256_cvtepi32_ps(_mm256_sub_epi32(biased, _mm256_set1_epi32(127)));
-  }
-
-  static Vec to_bf16(Vec a) {
-    const __m256i power = _mm256_and_si256(_mm256_castps_si256(a), _mm256_set1_epi32(0x7F800000));
-    const Vec big = _mm256_castsi256_ps(_mm256_add_epi32(power, _mm256_set1_epi32(16 << 23)));
-    return sub(add(a, big), big);
   }
 
   static Mask less(Vec a, Vec b) { return _mm256_cmp_ps(a, b, _CMP_LT_OQ); }

@@ -61,16 +61,13 @@ struct Avx512Of {
   static Vec ceil(Vec a) {
     return _mm512_roundscale_ps(a, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
   }
+  static Vec floor(Vec a) {
+    return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+  }
+  static Vec above(Vec a, Vec n) { return sub(a, n); }
   static Vec fraction(Vec a) { return _mm512_reduce_ps(a, 0x08); }
   static Vec scale2(Vec a, Vec n) { return _mm512_scalef_ps(a, n); }
   static Vec exponent(Vec a) { return _mm512_getexp_ps(a); }
-
-  // Adding 2^16 times a's own power of two leaves 8 bits of it, rounded to nearest, ties to even.
-  static Vec to_bf16(Vec a) {
-    const __m512i power = _mm512_and_si512(_mm512_castps_si512(a), _mm512_set1_epi32(0x7F800000));
-    const Vec big = _mm512_castsi512_ps(_mm512_add_epi32(power, _mm512_set1_epi32(16 << 23)));
-    return _mm512_sub_ps(_mm512_add_ps(a, big), big);
-  }
 
   static Mask less(Vec a, Vec b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
   static Mask equal(Vec a, Vec b) { return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ); }

@@ -64,6 +64,10 @@ struct Neon {
   static Vec abs(Vec a) { return vabsq_f32(a); }
 
   static Vec ceil(Vec a) { return vrndpq_f32(a); }
+  static Vec floor(Vec a) { return vrndmq_f32(a); }
+  static Vec above(Vec a, Vec n) {
+    return select(equal(abs(a), broadcast(__builtin_inff())), zero(), sub(a, n));
+  }
   static Vec fraction(Vec a) {
     return select(equal(abs(a), broadcast(__builtin_inff())), zero(), sub(a, vrndnq_f32(a)));
   }
@@ -75,12 +79,6 @@ struct Neon {
   static Vec exponent(Vec a) {
     const int32x4_t biased = vreinterpretq_s32_u32(vshrq_n_u32(vreinterpretq_u32_f32(a), 23));
     return vcvtq_f32_s32(vsubq_s32(biased, vdupq_n_s32(127)));
-  }
-
-  static Vec to_bf16(Vec a) {
-    const uint32x4_t power = vandq_u32(vreinterpretq_u32_f32(a), vdupq_n_u32(0x7F800000));
-    const Vec big = vreinterpretq_f32_u32(vaddq_u32(power, vdupq_n_u32(16u << 23)));
-    return sub(add(a, big), big);
   }
 
   static Mask less(Vec a, Vec b) { return vcltq_f32(a, b); }

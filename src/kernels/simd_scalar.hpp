@@ -56,6 +56,12 @@ struct Scalar {
     const float nearest = round(a);
     return nearest < a ? nearest + 1 : nearest;
   }
+  static Vec floor(Vec a) {
+    const float nearest = round(a);
+    return a < nearest ? nearest - 1 : nearest;
+  }
+  // a - n for n = floor(a). For infinities something that scale2() does not look at.
+  static Vec above(Vec a, Vec n) { return std::isinf(a) ? 0 : a - n; }
   // a minus the nearest integer, ties to even: exact, in [-0.5, 0.5]; 0 if a is infinite.
   static Vec fraction(Vec a) { return std::fabs(a) >= 0x1p23f ? 0 : a - round(a); }
   // a * 2^n for an integer n, 0 where that is below 2^-126. Either a is in [0.5, 2) and n at most
@@ -65,13 +71,6 @@ struct Scalar {
   static Vec exponent(Vec a) {
     return static_cast<float>(static_cast<int>(std::bit_cast<std::uint32_t>(a) >> 23) - 127);
   }
-  // Rounded to the precision of bf16, and still f32. a is 0, normal, infinite or NaN.
-  static Vec to_bf16(Vec a) {
-    const std::uint32_t power = std::bit_cast<std::uint32_t>(a) & 0x7F800000u;
-    const float big = std::bit_cast<float>(power + (16u << 23));
-    return (a + big) - big;
-  }
-
   static Mask less(Vec a, Vec b) { return a < b; }
   static Mask equal(Vec a, Vec b) { return a == b; }
   static Mask negative(Vec a) { return std::bit_cast<std::uint32_t>(a) >> 31 != 0; }  // or -0
