@@ -1,72 +1,13 @@
-// Allocation that fails, calls that may not allocate, and memory kept between calls. Every operator
-// new of this program counts.
-#include <algorithm>
-#include <atomic>
-#include <cstdint>
-#include <cstdlib>
-#include <limits>
-#include <memory>
-#include <new>
-#include <thread>
-#include <vector>
-
+// Allocation that fails, and calls that may not allocate.
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <vector>
+
+#include "allocations.hpp"
 #include "bug_case.hpp"
 #include "dispatch.hpp"
 #include "scaledot/attention.h"
-#include "workspace.hpp"
-
-namespace {
-
-std::atomic<long> allocations{0}, releases{0};
-std::atomic<long> allowed{std::numeric_limits<long>::max()};  // allocations until they fail
-
-void* allocated(std::size_t bytes, std::size_t alignment) noexcept {
-  if (allowed-- <= 0) return nullptr;
-  ++allocations;
-  const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
-  return alignment <= alignof(std::max_align_t) ? std::malloc(bytes > 0 ? bytes : 1)
-                                                : std::aligned_alloc(alignment, rounded);
-}
-
-void* allocated_or_thrown(std::size_t bytes, std::size_t alignment) {
-  if (void* memory = allocated(bytes, alignment)) return memory;
-  throw std::bad_alloc();
-}
-
-void release(void* memory) noexcept {
-  if (memory == nullptr) return;
-  ++releases;
-  std::free(memory);
-}
-
-constexpr std::size_t of(std::align_val_t alignment) { return static_cast<std::size_t>(alignment); }
-
-}  // namespace
-
-void* operator new(std::size_t n) { return allocated_or_thrown(n, 1); }
-void* operator new[](std::size_t n) { return allocated_or_thrown(n, 1); }
-void* operator new(std::size_t n, std::align_val_t a) { return allocated_or_thrown(n, of(a)); }
-void* operator new[](std::size_t n, std::align_val_t a) { return allocated_or_thrown(n, of(a)); }
-void* operator new(std::size_t n, const std::nothrow_t&) noexcept { return allocated(n, 1); }
-void* operator new[](std::size_t n, const std::nothrow_t&) noexcept { return allocated(n, 1); }
-void* operator new(std::size_t n, std::align_val_t a, const std::nothrow_t&) noexcept {
-  return allocated(n, of(a));
-}
-void* operator new[](std::size_t n, std::align_val_t a, const std::nothrow_t&) noexcept {
-  return allocated(n, of(a));
-}
-void operator delete(void* memory) noexcept { release(memory); }
-void operator delete[](void* memory) noexcept { release(memory); }
-void operator delete(void* memory, std::size_t) noexcept { release(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { release(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { release(memory); }
-void operator delete[](void* memory, std::align_val_t) noexcept { release(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { release(memory); }
-void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { release(memory); }
-void operator delete(void* memory, const std::nothrow_t&) noexcept { release(memory); }
-void operator delete[](void* memory, const std::nothrow_t&) noexcept { release(memory); }
 
 namespace scaledot::tests {
 namespace {
@@ -116,7 +57,7 @@ TEST(Memory, the_first_allocation_fails) {
         release_memory();
         allowed = 0;
         const Status status = shape.attended(*table, options);
-        allowed = std::numeric_limits<long>::max();
+        allowed = all_allocations;
         EXPECT_EQ(status.code, Status::Code::out_of_memory) << describe(status);
         EXPECT_STREQ(status.argument, "workspace");
         EXPECT_GT(status.expected, 0);
@@ -139,12 +80,12 @@ TEST(Memory, any_allocation_fails) {
         Shape fresh(shape.query.tensor.extent[2], shape.key.tensor.extent[2]);
         release_memory();
         allowed = n;
-        const long before = allocations - releases;
+        const long before = live();
         const Status status = fresh.attended(table, options);
         release_memory();
-        const long after = allocations - releases;
+        const long after = live();
         const bool failed = allowed < 0;
-        allowed = std::numeric_limits<long>::max();
+        allowed = all_allocations;
         if (status.ok()) {
           EXPECT_EQ(after, before) << "something was not released";
           EXPECT_FALSE(fresh.untouched());
@@ -175,7 +116,7 @@ TEST(Memory, a_workspace_is_all_that_is_needed) {
       const Status status =
           attend(shape.query.tensor, shape.key.tensor, shape.value.tensor, shape.outputs, options);
       const long asked = -allowed;
-      allowed = std::numeric_limits<long>::max();
+      allowed = all_allocations;
       EXPECT_TRUE(status.ok()) << describe(status);
       EXPECT_EQ(asked, 0) << "something was allocated";
       for (std::size_t n = 0; n < memory.size(); ++n)
@@ -201,8 +142,6 @@ TEST(Memory, the_workspace_does_not_grow_with_the_square) {
   EXPECT_LE(bytes(1 << 20, 1), 17 * bytes(1 << 16, 1));
   EXPECT_LE(bytes(1 << 20, 1), std::size_t{1} << 30);
 }
-
-long live() { return allocations - releases; }
 
 TEST(Memory, only_a_first_call_allocates) {
   const kernels::KernelTable& table = *usable_tables().front();
@@ -231,67 +170,6 @@ TEST(Memory, what_is_kept_can_be_released) {
     release_all();
     EXPECT_EQ(live(), none);
   }
-}
-
-TEST(Memory, what_is_kept_is_bounded) {
-  const auto left_by = [](std::size_t count, std::size_t bytes) {
-    release_memory();
-    const long none = live();
-    {
-      std::vector<std::unique_ptr<Workspace>> calls(count);
-      for (auto& call : calls) call = std::make_unique<Workspace>(std::span<std::byte>(), bytes);
-    }
-    return live() - none;
-  };
-  EXPECT_EQ(left_by(3, 1000), 3);
-  EXPECT_EQ(left_by(most_kept_blocks + 3, 1000), static_cast<long>(most_kept_blocks));
-  EXPECT_EQ(left_by(1, most_kept_bytes - 64), 1) << "with its head it is as large as may be";
-  EXPECT_EQ(left_by(1, most_kept_bytes - 63), 0);
-  release_memory();
-}
-
-TEST(Memory, a_block_too_small_makes_way) {
-  release_memory();
-  const long none = live(), before = allocations;
-  for (const std::size_t bytes : {1000u, 2000u, 1500u, 2000u}) {
-    const Workspace call({}, bytes);
-    EXPECT_EQ(live(), none + 1) << bytes;
-  }
-  EXPECT_EQ(allocations, before + 2);
-  { const Workspace call({}, most_kept_bytes); }
-  { const Workspace call({}, 2000); }
-  EXPECT_EQ(allocations, before + 3) << "a call of a size that is not kept took what was";
-  release_memory();
-}
-
-TEST(Memory, calls_at_once_have_memory_of_their_own) {
-  std::atomic<int> wrong{0};
-  std::vector<std::thread> callers;
-  for (int n = 0; n < 12; ++n)
-    callers.emplace_back([&wrong, n] {
-      for (int run = 0; run < 500; ++run) {
-        const std::size_t floats = static_cast<std::size_t>(16 + (run * 7 + n) % 50);
-        const Workspace call({}, floats * sizeof(float));
-        std::fill_n(call.floats(), floats, static_cast<float>(n));
-        if (run % 8 == 0) std::this_thread::yield();
-        wrong += std::count(call.floats(), call.floats() + floats, static_cast<float>(n)) !=
-                 static_cast<std::ptrdiff_t>(floats);
-        if (run % 50 == n) release_memory();
-      }
-    });
-  for (std::thread& caller : callers) caller.join();
-  EXPECT_EQ(wrong, 0);
-}
-
-TEST(Memory, blocks_are_aligned) {
-  const auto address = [](std::size_t bytes) {
-    release_memory();
-    return reinterpret_cast<std::uintptr_t>(Workspace({}, bytes).floats());
-  };
-  for (const std::size_t bytes : {64u, 1000u, 1u << 20}) EXPECT_EQ(address(bytes) % 64, 0u);
-  for (const std::size_t bytes : {2u << 20, 5u << 20})
-    EXPECT_EQ(address(bytes) % (2 << 20), 64u) << "the head fills what is before it";
-  release_memory();
 }
 
 }  // namespace
