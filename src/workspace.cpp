@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <utility>
 
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -60,20 +61,6 @@ void release(Block* block) noexcept { ::operator delete(block, alignment(block->
 constinit std::atomic<Block*> kept[most_kept_blocks] = {};
 constinit std::atomic<bool> ended{false};
 
-// The first one, or null if there is none that is large enough. One that is too small is freed, so
-// that the block made in its stead takes its place.
-Block* taken(std::size_t bytes) noexcept {
-  for (std::atomic<Block*>& place : kept) {
-    if (place.load(std::memory_order_relaxed) == nullptr) continue;
-    Block* const block = place.exchange(nullptr, std::memory_order_acquire);
-    if (block == nullptr) continue;
-    if (block->bytes >= bytes) return block;
-    release(block);
-    break;
-  }
-  return nullptr;
-}
-
 void keep(Block* block) noexcept {
   allow(*block, 0);
   if (block->bytes <= most_kept_bytes && !ended.load(std::memory_order_relaxed)) {
@@ -85,6 +72,26 @@ void keep(Block* block) noexcept {
     }
   }
   release(block);
+}
+
+// The first that is large enough, or null. Then the smallest is freed, so that the block made in
+// its stead has a place. Those too small leave their places for a moment, since only who has taken
+// a block may look at it.
+Block* taken(std::size_t bytes) noexcept {
+  Block* smallest = nullptr;
+  for (std::atomic<Block*>& place : kept) {
+    if (place.load(std::memory_order_relaxed) == nullptr) continue;
+    Block* block = place.exchange(nullptr, std::memory_order_acquire);
+    if (block == nullptr) continue;
+    if (block->bytes >= bytes) {
+      if (smallest != nullptr) keep(smallest);
+      return block;
+    }
+    if (smallest == nullptr || block->bytes < smallest->bytes) std::swap(smallest, block);
+    if (block != nullptr) keep(block);
+  }
+  if (smallest != nullptr) release(smallest);
+  return nullptr;
 }
 
 // When the process exits or the library is unloaded, nothing may be left behind, not even by calls

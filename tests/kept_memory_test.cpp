@@ -46,6 +46,23 @@ TEST(Memory, a_block_too_small_makes_way) {
   release_memory();
 }
 
+TEST(Memory, a_kept_block_that_is_large_enough_is_found_behind_others) {
+  release_memory();
+  {
+    const Workspace large({}, 5000), small({}, 1000), smaller({}, 500);  // kept last to first
+  }
+  const long kept = live(), before = allocations;
+  { const Workspace call({}, 3000); }
+  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(live(), kept) << "what is too small was freed though nothing takes its place";
+  { const Workspace call({}, 6000); }
+  EXPECT_EQ(allocations, before + 1);
+  EXPECT_EQ(live(), kept);
+  { const Workspace first({}, 6000), second({}, 5000), third({}, 1000); }
+  EXPECT_EQ(allocations, before + 1) << "another than the smallest made way";
+  release_memory();
+}
+
 TEST(Memory, calls_at_once_have_memory_of_their_own) {
   std::atomic<int> wrong{0};
   std::vector<std::thread> callers;
