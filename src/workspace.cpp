@@ -1,6 +1,7 @@
 #include "workspace.hpp"
 
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <memory>
 #include <new>
@@ -40,8 +41,12 @@ Block* made(std::size_t bytes) noexcept {
   void* const memory = ::operator new(bytes, alignment(bytes), std::nothrow);
   if (memory == nullptr) return nullptr;
 #if defined(__linux__)
-  // Where the kernel has none to give, small pages do as well.
-  if (is_huge) madvise(memory, bytes, MADV_HUGEPAGE);
+  if (is_huge) {
+    // Where the kernel has none to give, small pages do as well, and the caller need not know.
+    const int before = errno;
+    madvise(memory, bytes, MADV_HUGEPAGE);
+    errno = before;
+  }
 #endif
   return new (memory) Block{bytes};
 }

@@ -1,8 +1,13 @@
 // Memory that is kept between calls: how much, for whom, and what takes it.
 #include <gtest/gtest.h>
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <thread>
@@ -11,6 +16,14 @@
 #include "allocations.hpp"
 #include "scaledot/attention.hpp"
 #include "workspace.hpp"
+
+#if defined(__linux__)
+// As where the kernel has no huge pages.
+extern "C" int madvise(void*, std::size_t, int) noexcept {
+  errno = EINVAL;
+  return -1;
+}
+#endif
 
 namespace scaledot::tests {
 namespace {
@@ -60,6 +73,14 @@ TEST(Memory, a_kept_block_that_is_large_enough_is_found_behind_others) {
   EXPECT_EQ(live(), kept);
   { const Workspace first({}, 6000), second({}, 5000), third({}, 1000); }
   EXPECT_EQ(allocations, before + 1) << "another than the smallest made way";
+  release_memory();
+}
+
+TEST(Memory, the_caller_keeps_its_errno_where_there_are_no_huge_pages) {
+  release_memory();
+  errno = EDOM;
+  { const Workspace call({}, 5u << 20); }
+  EXPECT_EQ(errno, EDOM);
   release_memory();
 }
 
