@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "failure.hpp"
-#include "real_path.hpp"
+#include "file_place.hpp"
 
 namespace scaledot::cli {
 
@@ -40,7 +40,7 @@ std::string temporary_beside(const std::string& path) {
 }  // namespace
 
 PendingFile::PendingFile(const std::string& path)
-    : path_(real_path(path)), temporary_(temporary_beside(path_)) {
+    : path_(followed(path)), temporary_(temporary_beside(path_)) {
   descriptor_ = ::mkostemp(temporary_.data(), O_CLOEXEC);
   if (descriptor_ < 0) cannot_write(errno);
 }
@@ -75,7 +75,7 @@ void PendingFile::commit() {
 }
 
 void check_writable(const std::string& path) {
-  const std::string real = real_path(path);
+  const std::string real = followed(path);
   struct stat facts;
   if (::stat(real.c_str(), &facts) == 0) {
     if (S_ISDIR(facts.st_mode)) cannot_write(EISDIR);

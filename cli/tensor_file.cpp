@@ -12,12 +12,12 @@
 #include <utility>
 
 #include "failure.hpp"
+#include "file_place.hpp"
 #include "input_file.hpp"
 #include "named_array.hpp"
 #include "npy.hpp"
 #include "npz.hpp"
 #include "pending_file.hpp"
-#include "real_path.hpp"
 #include "safetensors.hpp"
 #include "utf8.hpp"
 
@@ -40,12 +40,12 @@ std::string in_small_letters(std::string text) {
 }
 
 // A place for a tensor: a file, and the name there.
-using Place = std::pair<std::string, std::string>;
+using Place = std::pair<FilePlace, std::string>;
 
 Place place_to_write(const Argument& argument) {
   const TensorName name = parse_tensor_name(argument.text);
-  if (name.format == Format::npy) return {real_path(name.path), ""};
-  return {real_path(name.path), name.name.empty() ? argument.argument : name.name};
+  if (name.format == Format::npy) return {file_place(name.path), ""};
+  return {file_place(name.path), name.name.empty() ? argument.argument : name.name};
 }
 
 void check_target(const TensorName& name) {
@@ -82,8 +82,8 @@ std::string name_to_read(const TensorName& from, const std::string& argument) {
 
 Place place_to_read(const Argument& argument) {
   const TensorName from = parse_tensor_name(argument.text);
-  if (from.format == Format::npy) return {real_path(from.path), ""};
-  return {real_path(from.path), name_to_read(from, argument.argument)};
+  if (from.format == Format::npy) return {file_place(from.path), ""};
+  return {file_place(from.path), name_to_read(from, argument.argument)};
 }
 
 // What is to be written into one file.
@@ -171,21 +171,21 @@ void check_targets(const std::vector<Argument>& targets, const std::vector<Argum
 }
 
 void write_arrays(const std::vector<Target>& targets) {
-  std::map<std::string, Group> groups;
+  std::map<FilePlace, Group> groups;
   for (const auto& [argument, array] : targets) {
-    const auto [path, name] = place_to_write(argument);
+    const auto [file, name] = place_to_write(argument);
     const auto [group, is_new] =
-        groups.try_emplace(path, Group{argument, parse_tensor_name(argument.text), {}});
+        groups.try_emplace(file, Group{argument, parse_tensor_name(argument.text), {}});
     group->second.arrays.push_back({name, array});
   }
   std::vector<PendingFile> files;
-  for (const auto& [path, group] : groups) try {
+  for (const auto& [place, group] : groups) try {
       files.push_back(pending(group));
     } catch (Failure& failure) {
       rethrow(failure, group.first);
     }
   auto file = files.begin();
-  for (const auto& [path, group] : groups) try {
+  for (const auto& [place, group] : groups) try {
       (file++)->commit();
     } catch (Failure& failure) {
       rethrow(failure, group.first);

@@ -1,5 +1,7 @@
 // The names that a caller gives: what they mean, and where a result may go.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -106,6 +108,61 @@ TEST(Files, AFolderNeedsRoomForATemporaryFile) {
     EXPECT_TRUE(fault.ends_with("the path of its folder is too long for a temporary file in it"))
         << fault;
   }
+}
+
+// Works in the folder until it goes.
+class WorkingFolder {
+ public:
+  explicit WorkingFolder(const std::string& path) : before_(::open(".", O_RDONLY | O_DIRECTORY)) {
+    EXPECT_EQ(::chdir(path.c_str()), 0);
+  }
+  ~WorkingFolder() {
+    EXPECT_EQ(::fchdir(before_), 0);
+    ::close(before_);
+  }
+  WorkingFolder(const WorkingFolder&) = delete;
+  WorkingFolder& operator=(const WorkingFolder&) = delete;
+
+ private:
+  int before_;
+};
+
+TEST(Files, ANewFileIsOneWhicheverWayItIsWritten) {
+  const Folder folder;
+  const WorkingFolder working(folder.path(""));
+  const Array one = array_of(Element::f32, {}, little(1.0f));
+  const Array two = array_of(Element::f32, {}, little(2.0f));
+  std::filesystem::create_directory("a");
+  ASSERT_EQ(::symlink("a", "b"), 0);
+  EXPECT_EQ(target_fault({{"output", "x.npy"}, {"lse", "./x.npy"}}, {}),
+            "lse: './x.npy' is where output lies");
+  EXPECT_EQ(target_fault({{"output", "a/x.npy"}, {"lse", "b/../a/../b/x.npy"}}, {}),
+            "lse: 'b/../a/../b/x.npy' is where output lies");
+  EXPECT_EQ(target_fault({{"output", "x.npy"}, {"lse", "a/x.npy"}}, {}), "");
+  write_arrays({{{"output", "x.npz"}, &one}, {{"lse", "./x.npz"}, &two}});
+  EXPECT_EQ(numbers_of<float>(read("x.npz:output")), std::vector<float>{1});
+  EXPECT_EQ(numbers_of<float>(read("x.npz:lse")), std::vector<float>{2});
+}
+
+TEST(Files, TheWorkingFolderNeedsNoPathOfItsOwn) {
+  const Folder folder;
+  const WorkingFolder working(folder.path(""));
+  const std::string name(200, 'x');
+  for (std::size_t length = 0; length <= PATH_MAX; length += name.size() + 1) {
+    ASSERT_EQ(::mkdir(name.c_str(), 0700), 0);
+    ASSERT_EQ(::chdir(name.c_str()), 0);
+  }
+  const Array array = array_of(Element::f32, {}, little(1.0f));
+  ASSERT_EQ(::symlink("x.npy", "link.npy"), 0);
+  for (const char* file : {"x.npy", "./link.npy", "x.npz", "x.safetensors"})
+    for (int times = 0; times < 2; ++times) {  // new, and replaced
+      EXPECT_EQ(target_fault({{"output", file}}, {}), "");
+      write_arrays({{{"output", file}, &array}});
+      EXPECT_EQ(numbers_of<float>(read(file)), std::vector<float>{1});
+    }
+  EXPECT_TRUE(std::filesystem::is_symlink("link.npy"));
+  EXPECT_EQ(target_fault({{"output", "link.npy"}}, {{"query", "x.npy"}}),
+            "output: 'link.npy' is where query lies");
 }
 
 TEST(Files, TheOnlyTensorOfAFileIsReadWithoutItsNameAndNotReplaced) {
