@@ -43,15 +43,16 @@ def progress_of(place):
     return show
 
 
-def started(modules, threads):
-    """The workers that are there; the others are told."""
+def started(modules, threads, absent):
+    """The workers that are there; why the others are not is told and goes into absent."""
     workers = []
     for module in modules:
         worker = contest.Worker(module, threads)
-        absent = worker.about.get("absent") or worker.about.get("lacks")
-        if absent:
+        why = worker.about.get("absent") or worker.about.get("lacks")
+        if why:
             worker.end()
-            print(f"without {worker.name}: {absent}", flush=True)
+            absent[worker.name] = why
+            print(f"without {worker.name}: {why}", flush=True)
         else:
             workers.append(worker)
     if not workers or workers[0].name != row.OURS:
@@ -62,7 +63,7 @@ def started(modules, threads):
 def results_of(library):
     return {"processor": library.processor(), "isa": library.isa(),
             "date": datetime.date.today().isoformat(), "python": platform.python_version(),
-            "cache": "warm", "peers": {}, "rows": []}
+            "cache": "warm", "peers": {}, "absent": {}, "rows": []}
 
 
 def compare(results, library, modules, listed):
@@ -72,7 +73,7 @@ def compare(results, library, modules, listed):
     total = len(listed) * len(possible)
     for threads in possible:
         os.sched_setaffinity(0, available[:threads])  # the workers inherit it
-        workers = started(modules, threads)
+        workers = started(modules, threads, results["absent"])
         for worker in workers:
             results["peers"].setdefault(worker.name, {
                 key: worker.about[key] for key in ("version", "settings")})

@@ -4,9 +4,9 @@ README. Needs nothing but Python."""
 NOTE = ("Percent of the ceiling in the last column, measured between the repetitions: "
         "multiply-adds in f32 for prompts (bf16 on matrix units can exceed 100 %), reading the "
         "keys and values for decoding. In brackets, scaledot's speed in parts of the peer's in "
-        "the same round. Medians of at least ten rounds, warm cache. Empty: the peer does not do "
-        "this. An exclamation mark: the error is above the bound. docs/benchmarks.md says how it "
-        "is measured.")
+        "the same round: above 1 scaledot is faster. Medians of ten rounds, warm cache; prompts "
+        "have 8 heads. Empty: the peer does not do this. An exclamation mark: the error is above "
+        "the bound. docs/benchmarks.md says how it is measured.")
 OURS = "scaledot"
 
 
@@ -45,10 +45,11 @@ def line(row, names):
 
 
 def about(results):
-    """The machine, the day and the versions, in a sentence."""
+    """The machine, the day and the versions, and who could not come, in a sentence."""
     versions = ", ".join(f"{name} {peer['version']}" for name, peer in results["peers"].items())
+    absent = "".join(f"; without {name}" for name in results["absent"])
     return (f"**{results['processor']}**, {results['isa']}, {results['date']}, Python "
-            f"{results['python']}: {versions}")
+            f"{results['python']}: {versions}{absent}")
 
 
 def lines(results):

@@ -1,8 +1,7 @@
-"""The comparison with peers, without any peer: its statistics, its turns, its table, and scaledot
-through ctypes. What numpy does there is tested where numpy is installed."""
+"""The comparison with peers, without any peer: its statistics, its turns, and scaledot through
+ctypes. What numpy does there is tested where numpy is installed."""
 
 import ctypes
-import json
 import math
 import os
 import pathlib
@@ -13,14 +12,12 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path += [str(ROOT / "bench" / "peers"), str(ROOT / "tools")]
+sys.path.append(str(ROOT / "bench" / "peers"))
 
-import bench_table
 import contest
-import peers_table
 import ratios
 import scaledot_c
-from shapes import ALL, QUICK, Shape, decode, prompt
+from shapes import ALL, QUICK, Shape
 
 try:
     import numpy
@@ -191,41 +188,6 @@ class Worker(unittest.TestCase):
         for _ in range(3):
             self.assertIn("lacks", worker.ask("run", calls=1))
         worker.end()
-
-
-def row(shape, results, **more):
-    return {**vars(shape), "threads": 2, "ceiling": "multiply-add", "ceiling_rate": 240.4e9,
-            "results": results, **more}
-
-
-def result(fraction, ratio, right=True):
-    return {"fraction": fraction, "ratio": ratio, "right": right}
-
-
-class Table(unittest.TestCase):
-    RESULTS = {
-        "processor": "Some Processor", "isa": "avx2", "date": "2000-01-02", "python": "3.11.2",
-        "peers": {"scaledot": {"version": "1.2.3"}, "Peer": {"version": "4"}},
-        "rows": [row(prompt("f32", 512, 64, True),
-                     {"scaledot": result(0.804, 1), "Peer": result(0.4, 2.014, False)}),
-                 row(decode("bf16"), {"scaledot": result(1.5, 1)}, ceiling="read",
-                     ceiling_rate=29.64e9)]}
-    LINES = ["| threads | type | work | scaledot | Peer | ceiling |",
-             "| ---: | --- | --- | ---: | ---: | ---: |",
-             "| 2 | f32 | 512 causal, d 64 | 80 % | 40 % (2.01) ! | 240 GFLOP/s |",
-             "| 2 | bf16 | decode, 4096 keys, 32 heads on 8, d 128 | 150 % |  | 29.6 GB/s |"]
-
-    def test_a_line_has_percent_ratio_and_ceiling(self):
-        self.assertEqual(list(peers_table.lines(self.RESULTS)), self.LINES)
-
-    def test_the_readme_gets_it_with_versions_date_and_processor(self):
-        with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder) / "some-processor-peers.json"
-            path.write_text(json.dumps(self.RESULTS))
-            made = bench_table.table(pathlib.Path(folder))
-        self.assertTrue(made.startswith("**Some Processor**, avx2, 2000-01-02, Python 3.11.2: "
-                                        "scaledot 1.2.3, Peer 4\n\n" + "\n".join(self.LINES)))
-        self.assertIn("docs/benchmarks.md", made)
 
 
 @unittest.skipUnless(numpy, "numpy is not installed")
