@@ -44,7 +44,7 @@ void add_numbers(CLI::App& attend, Options& options) {
       [&options](const std::string& name, const std::string& text) {
         options.window = parse_window(name, text);
       });
-  add("--threads", "N", "0: one a core",
+  add("--threads", "N", "0: SCALEDOT_THREADS, or one a core",
       [&options](const std::string& name, const std::string& text) {
         options.threads = static_cast<int>(parse_count(name, text, 0, most_threads));
       });

@@ -112,7 +112,7 @@ void add_counts(CLI::App& bench, Shape& shape) {
             shape.threads =
                 threads_in_use(static_cast<int>(parse_count("--threads", text, 0, 4096)));
           },
-          "0: one a core")
+          "0: SCALEDOT_THREADS, or one a core")
       ->type_name("N")
       ->default_str("1");
 }
