@@ -69,10 +69,13 @@ inline void store_elements(std::byte* at, DType dtype, Index stride, Index count
     return;
   }
   std::uint16_t line[Simd::lanes];
+  const bool is_whole = stride == 1 && count >= Simd::lanes;
+  std::uint16_t* const words = is_whole ? static_cast<std::uint16_t*>(p) : line;
   if (dtype == DType::f16)
-    Simd::store_f16(line, value);
+    Simd::store_f16(words, value);
   else
-    Simd::store_bf16(line, value);
+    Simd::store_bf16(words, value);
+  if (is_whole) return;
   for (Index e = 0; e < smaller(count, Simd::lanes); ++e)
     static_cast<std::uint16_t*>(p)[e * stride] = line[e];
 }

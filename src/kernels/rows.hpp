@@ -110,10 +110,12 @@ inline void hide_marked(const float* marks, float mark, Index count, float value
   }
 }
 
-// Raises the integer maxima of the rows to cover `keys` lines of logits, and multiplies what was
-// summed so far by the power of two between.
-template <class Simd, int vecs>
-inline void raise_max(const float* logits, Index keys, const RowStates& states, Index dims) {
+// Raises the integer maxima of the rows to cover `keys` lines of logits, where `logit(at)` is one
+// vector of them, and multiplies what was summed so far by the power of two between; calls
+// complete() before, if it has to, which leaves nothing behind that is not in the sums.
+template <class Simd, int vecs, class Logit, class Complete>
+inline void raise_max(const float* logits, Index keys, const RowStates& states, Index dims,
+                      const Logit& logit, const Complete& complete) {
   constexpr int width = vecs * Simd::lanes;
   typename Simd::Vec largest[vecs];
   SCALEDOT_UNROLL
@@ -121,13 +123,14 @@ inline void raise_max(const float* logits, Index keys, const RowStates& states, 
   for (Index j = 0; j < keys; ++j) {
     SCALEDOT_UNROLL
     for (int v = 0; v < vecs; ++v)
-      largest[v] = Simd::max(Simd::load(logits + j * width + v * Simd::lanes), largest[v]);
+      largest[v] = Simd::max(logit(logits + j * width + v * Simd::lanes), largest[v]);
   }
 
   for (int v = 0; v < vecs; ++v) {
     const auto before = Simd::load(states.max + v * Simd::lanes);
     const auto above = Simd::less(before, largest[v]);
     if (!Simd::any(above)) continue;
+    complete();
     const auto top = Simd::min(Simd::broadcast(largest_float), Simd::ceil(largest[v]));
     const auto after = Simd::select(above, top, before);
     Simd::store(states.max + v * Simd::lanes, after);

@@ -30,7 +30,8 @@ struct Scratch {
   std::uint8_t* seen;  // [2][block_keys]
 
   // If there are tiles:
-  float* later;           // logits of the next block
+  float* ahead;           // [2][chunk][width] logits
+  float* pairs;           // [block_keys / 2][width] pairs of weights
   float* unpacked_value;  // of one block, for MultiplyAdd
 };
 
@@ -62,7 +63,8 @@ inline Index lay_out(const Constants& constants, float* at, Scratch& scratch) {
   scratch.value = take(value_floats);
   scratch.seen = reinterpret_cast<std::uint8_t*>(take(block_keys / 2));
   if constexpr (Simd::has_tiles) {
-    scratch.later = take(block_keys * width);
+    scratch.ahead = take(2 * chunk * width);
+    scratch.pairs = take(block_keys / 2 * width);
     scratch.unpacked_value = take(value_floats);
   }
   return used;

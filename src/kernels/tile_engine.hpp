@@ -75,21 +75,29 @@ struct TileEngine {
     return largest_lane<Simd>(largest);
   }
 
-  // Products of one chunk of keys with the queries, in parts that the vector units' work goes
-  // between: the products of some dims, and what is stored for even or odd keys.
+  // The dot products of one chunk of keys with the queries, in parts that the vector units' work
+  // goes between.
   struct Products {
     const float* key;  // of the chunk
     const float* query;
-    float* logits;  // of the chunk; [chunk][width], not yet multiplied by the scale
+    Index dims;     // of head_dim, in chunks
+    float* logits;  // [chunk][width], not yet multiplied by the scale
 
-    [[gnu::always_inline]] void start() const {
-      zero_tile<0>();
-      zero_tile<2>();
-      if constexpr (vecs == 2) {
-        zero_tile<1>();
-        zero_tile<3>();
+    [[gnu::always_inline]] void part(int n) const {
+      const Index half = (dims + 1) / 2;
+      if (n == 0) {
+        each_tile([]<int tile>() { zero_tile<tile>(); });
+        multiply(0, half);
+      } else if (n == 1) {
+        multiply(half, dims);
+      } else {
+        store(n - 2);
       }
     }
+    void all() const {
+      for (int n = 0; n < parts; ++n) part(n);
+    }
+
     [[gnu::always_inline]] void multiply(Index begin, Index end) const {
       for (Index d = begin; d < end; ++d) {
         load_tile<4>(key + 2 * d * tile_floats, tile_rows);
@@ -104,47 +112,38 @@ struct TileEngine {
         }
       }
     }
-    [[gnu::always_inline]] void store_even() const {
-      store_tile<0>(logits, 2 * width);
-      if constexpr (vecs == 2) store_tile<1>(logits + tile_rows, 2 * width);
-    }
-    [[gnu::always_inline]] void store_odd() const {
-      store_tile<2>(logits + width, 2 * width);
-      if constexpr (vecs == 2) store_tile<3>(logits + width + tile_rows, 2 * width);
-    }
-    [[gnu::always_inline]] void part(int n, Index dims) const {
-      const Index half = (dims + 1) / 2;
-      if (n == 0) {
-        start();
-        multiply(0, half);
-      } else if (n == 1) {
-        multiply(half, dims);
-      } else if (n == 2) {
-        store_even();
+    // The logits of the even keys or of the odd ones.
+    [[gnu::always_inline]] void store(int parity) const {
+      float* const to = logits + parity * width;
+      if (parity == 0) {
+        store_tile<0>(to, 2 * width);
+        if constexpr (vecs == 2) store_tile<1>(to + tile_rows, 2 * width);
       } else {
-        store_odd();
+        store_tile<2>(to, 2 * width);
+        if constexpr (vecs == 2) store_tile<3>(to + tile_rows, 2 * width);
       }
+    }
+    template <class Call>
+    [[gnu::always_inline]] static void each_tile(const Call& call) {
+      call.template operator()<0>();
+      call.template operator()<2>();
+      if constexpr (vecs == 2) call.template operator()<1>();
+      if constexpr (vecs == 2) call.template operator()<3>();
     }
   };
   static constexpr int parts = 4;
 
-  // One block's dot products, some of them at a time.
-  struct Scoring {
-    const Constants& constants;
-    const Block& block;
-    const float* query;
-    float* logits;
-    Index c = block.keys.begin / chunk;
-
-    bool done() const { return c * chunk >= block.keys.end; }
-    Products of_chunk() const {
-      return {block.key + c * chunk_floats(constants).key, query, logits + c * chunk * width};
-    }
-    void rest() {
-      for (; !done(); ++c)
-        for (int n = 0; n < parts; ++n) of_chunk().part(n, key_tiles(constants) / 2);
-    }
-  };
+  // Of the chunk of a block that starts at `key`.
+  static Products products(const Constants& constants, const Block& block, Index key,
+                           const float* query, float* logits) {
+    return {block.key + key / chunk * chunk_floats(constants).key, query,
+            pieces(constants.head_dim, chunk), logits};
+  }
+  static void score(const Constants& constants, const Block& block, const float* query,
+                    float* logits) {
+    for (Index k = block.keys.begin; k < block.keys.end; k += chunk)
+      products(constants, block, k, query, logits + k * width).all();
+  }
 
   // Weighs the chunk's lines [first, first + count) of logits * factor.
   template <bool certified>
@@ -170,82 +169,71 @@ struct TileEngine {
     }
   };
 
-  // From logits, not yet multiplied by `factor`, to pairs of weights in their place, line c * 16 on
-  // for chunk c; adds them to the sums. Meanwhile the tile unit goes on with `later`.
+  // From a chunk's logits, not yet multiplied by `factor`, to pairs of weights; adds them to the
+  // sums. Meanwhile the tile unit computes `ahead`, if it is not null.
   template <bool certified>
-  static void weigh_block(const Block& block, float factor, float* logits, const RowStates& states,
-                          Scoring* later) {
+  static void weigh_chunk(const float* logits, float factor, float* pairs, const RowStates& states,
+                          const Products* ahead) {
     Weighing<certified> weighing;
-    Vec total[vecs];
     weighing.factor = Simd::broadcast(factor);
     for (int v = 0; v < vecs; ++v) {
-      total[v] = Simd::load(states.sum + v * Simd::lanes);
       weighing.top[v] = finite_max<Simd>(states.max + v * Simd::lanes);
+      weighing.even[v] = weighing.odd[v] = Simd::zero();
     }
-    for (Index c = block.keys.begin / chunk; c * chunk < block.keys.end; ++c) {
-      for (int v = 0; v < vecs; ++v) weighing.even[v] = weighing.odd[v] = Simd::zero();
-      const float* from = logits + c * chunk * width;
-      float* to = logits + c * tile_rows * width;
-      if (later != nullptr && !later->done()) {
-        const Products products = later->of_chunk();
-        const Index dims = key_tiles(later->constants) / 2;
-        SCALEDOT_UNROLL
-        for (int n = 0; n < parts; ++n) {
-          products.part(n, dims);
-          weighing.lines(from, n * tile_rows / parts, tile_rows / parts, to);
-        }
-        ++later->c;
-      } else {
-        weighing.lines(from, 0, tile_rows, to);
-      }
-      for (int v = 0; v < vecs; ++v)
-        total[v] = Simd::add(total[v], Simd::add(weighing.even[v], weighing.odd[v]));
+    SCALEDOT_UNROLL
+    for (int n = 0; n < parts; ++n) {
+      if (ahead != nullptr) ahead->part(n);
+      weighing.lines(logits, n * tile_rows / parts, tile_rows / parts, pairs);
     }
-    for (int v = 0; v < vecs; ++v) Simd::store(states.sum + v * Simd::lanes, total[v]);
-    if (later != nullptr) later->rest();
+    for (int v = 0; v < vecs; ++v) {
+      float* const sum = states.sum + v * Simd::lanes;
+      const Vec both = Simd::add(weighing.even[v], weighing.odd[v]);
+      Simd::store(sum, Simd::add(Simd::load(sum), both));
+    }
   }
+  // Where the weights of the chunk that starts at `key` go in a block's pairs.
+  static Index pairs_of(Index key) { return key / 2 * width; }
 
-  // output[dim, row] += sum over the block's keys of weight * value, for 16 dims or twice as many.
-  template <int tiles>
-  static void absorb_dims(const Block& block, Index chunk_step, const float* value,
-                          const float* pairs, float* output) {
-    constexpr Index down = tile_rows * width;
-    load_tile<0>(output, width);
-    if constexpr (vecs == 2) load_tile<1>(output + tile_rows, width);
-    if constexpr (tiles == 2) load_tile<2>(output + down, width);
-    if constexpr (tiles == 2 && vecs == 2) load_tile<3>(output + down + tile_rows, width);
-    for (Index c = block.keys.begin / chunk; c * chunk < block.keys.end; ++c) {
-      const float* const values = value + c * chunk_step;
-      const float* const weights = pairs + c * tile_rows * width;
+  // output[dim, row] += sum over the block's keys of weight * value.
+  static void absorb(const Constants& constants, const Block& block, const float* pairs,
+                     float* output) {
+    const Index tiles = value_tiles(constants);
+    Index t = 0;
+    for (; t + 2 <= tiles; t += 2)
+      absorb_dims<2>(tiles, t, block, pairs, output + t * tile_rows * width);
+    if (t < tiles) absorb_dims<1>(tiles, t, block, pairs, output + t * tile_rows * width);
+  }
+  // For `count` times 16 dims, from the `first` 16 on.
+  template <int count>
+  static void absorb_dims(Index all, Index first, const Block& block, const float* pairs,
+                          float* output) {
+    each_output<count>([&]<int tile>(Index at) { load_tile<tile>(output + at, width); });
+    for (Index k = block.keys.begin; k < block.keys.end; k += chunk) {
+      const float* const values = block.value + (k / chunk * all + first) * tile_floats;
+      const float* const weights = pairs + pairs_of(k);
       load_tile<4>(values, tile_rows);
       load_tile<6>(weights, width);
       multiply_tiles<0, 4, 6>();
-      if constexpr (tiles == 2) {
+      if constexpr (count == 2) {
         load_tile<5>(values + tile_floats, tile_rows);
         multiply_tiles<2, 5, 6>();
       }
       if constexpr (vecs == 2) {
         load_tile<7>(weights + tile_rows, width);
         multiply_tiles<1, 4, 7>();
-        if constexpr (tiles == 2) multiply_tiles<3, 5, 7>();
+        if constexpr (count == 2) multiply_tiles<3, 5, 7>();
       }
     }
-    store_tile<0>(output, width);
-    if constexpr (vecs == 2) store_tile<1>(output + tile_rows, width);
-    if constexpr (tiles == 2) store_tile<2>(output + down, width);
-    if constexpr (tiles == 2 && vecs == 2) store_tile<3>(output + down + tile_rows, width);
+    each_output<count>([&]<int tile>(Index at) { store_tile<tile>(output + at, width); });
   }
-  static void absorb(const Constants& constants, const Block& block, const float* pairs,
-                     float* output) {
-    const Index tiles = value_tiles(constants), chunk_step = tiles * tile_floats;
-    Index t = 0;
-    const auto at = [&](auto* p, Index floats) { return p + t * floats; };
-    for (; t + 2 <= tiles; t += 2)
-      absorb_dims<2>(block, chunk_step, at(block.value, tile_floats), pairs,
-                     at(output, tile_rows * width));
-    if (t < tiles)
-      absorb_dims<1>(block, chunk_step, at(block.value, tile_floats), pairs,
-                     at(output, tile_rows * width));
+  // Calls call<tile>(place in the output) for the tiles that hold outputs.
+  template <int count, class Call>
+  [[gnu::always_inline]] static void each_output(const Call& call) {
+    constexpr Index down = tile_rows * width;
+    call.template operator()<0>(0);
+    if constexpr (vecs == 2) call.template operator()<1>(tile_rows);
+    if constexpr (count == 2) call.template operator()<2>(down);
+    if constexpr (count == 2 && vecs == 2) call.template operator()<3>(down + tile_rows);
   }
 
   // The block's values as MultiplyAdd takes them.

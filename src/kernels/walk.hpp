@@ -18,6 +18,8 @@ template <class Simd, int vecs, bool bf16>
 struct TileWalk {
   using Engine = EngineOf<Simd, vecs, bf16>;
   using Plain = MultiplyAdd<Simd, vecs, bf16>;
+  using Vectors = Simd;
+  static constexpr int vectors = vecs;
   static constexpr Index width = vecs * Simd::lanes;
   const Tile& tile;
   Scratch scratch;
@@ -127,7 +129,7 @@ struct TileWalk {
   // From queries and keys to logits: capped, biased, and -inf where a key is hidden.
   void logits_of(const Block& block) {
     if constexpr (Engine::looks_ahead)
-      Lookahead<TileWalk>{*this}.scoring(block, scratch.logits).rest();
+      Engine::score(tile.constants, block, scratch.query, scratch.logits);
     else
       Engine::template score<Scores::logits>(tile.constants, block, scratch.query, scratch.logits,
                                              scratch.states);
@@ -206,16 +208,14 @@ struct TileWalk {
     weigh(block, states);
   }
 
-  void raise_max_over(const Block& block, RowStates& states) const {
-    raise_max<Simd, vecs>(scratch.logits + block.keys.begin * width,
-                          block.keys.end - block.keys.begin, states, tile.constants.value_dim);
-  }
   // Weighs the block's logits in place: raises the maxima if need be, then sums the weights.
   void weigh(const Block& block, RowStates& states) const {
     float* line = scratch.logits + block.keys.begin * width;
     const Index keys = block.keys.end - block.keys.begin, phase = block.keys.begin % chunk;
     if (certified) return weigh_rows<Simd, vecs, bf16, true>(line, keys, phase, states);
-    raise_max_over(block, states);
+    raise_max<Simd, vecs>(
+        line, keys, states, tile.constants.value_dim,
+        [](const float* at) { return Simd::load(at); }, [] {});
     weigh_rows<Simd, vecs, bf16, false>(line, keys, phase, states);
   }
 
@@ -241,7 +241,7 @@ struct TileWalk {
                      smaller((split + 1) * split_keys, seen.end)};
     if (is_thin()) return take_in_thin({larger(keys.begin, seen.begin), keys.end}, states);
     if constexpr (Engine::looks_ahead) {
-      Lookahead<TileWalk>{*this}.run(keys, states);
+      Lookahead<TileWalk>{*this, states}.run(keys);
     } else {
       Block block;
       for (Index first = keys.begin; first < keys.end; first += block_keys)
