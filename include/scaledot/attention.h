@@ -105,7 +105,8 @@ SCALEDOT_EXPORT size_t scaledot_describe(const scaledot_status* status, char* bu
 
 SCALEDOT_EXPORT void scaledot_release_memory(void);
 
-/* The instruction set in use ("avx512", ...), and the library's version. */
+/* The instruction set in use ("avx512", ...; "amx" stands for bf16 arithmetic on the tiles and f32
+   on avx512), and the library's version. */
 SCALEDOT_EXPORT const char* scaledot_isa(void);
 SCALEDOT_EXPORT const char* scaledot_version(void);
 

@@ -171,6 +171,10 @@ SCALEDOT_EXPORT std::string describe(const Status& status);
 // be 0. Products and sums are kept in f32: with keys * largest |value| from 2^118 on they may
 // overflow to infinity, and a logit that is finite in exact arithmetic becomes infinite or NaN if
 // scale * query or a partial sum overflows.
+//
+// On a processor with AMX the first call in bf16 arithmetic asks Linux to let this process use the
+// tiles. A caller's own tile configuration is as before when attend() returns; what its tiles held
+// is not.
 [[nodiscard]] SCALEDOT_EXPORT Status attend(const Tensor& query, const Tensor& key,
                                             const Tensor& value, const Outputs& outputs,
                                             const Options& options = {}) noexcept;
