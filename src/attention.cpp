@@ -115,10 +115,30 @@ struct Run {
       const Index heads = smaller(plan.wave, plan.heads - first_head);
       each(heads * pieces(problem.keys, kernels::split_keys),
            [this](Index index, int) { pack_split(index); });
-      each(heads * plan.tiles, [this](Index index, int worker) {
-        table.attend(tile(first_head * plan.tiles + index), scratch(worker));
+      const Index groups = pieces(plan.tiles, plan.together);
+      each(heads * groups, [this, groups](Index index, int worker) {
+        const Index first = index % groups * plan.together;
+        const Index count = smaller(plan.together, plan.tiles - first);
+        together((first_head + index / groups) * plan.tiles + first, count, scratch(worker));
       });
     }
+  }
+
+  // Tiles of one head, each split of keys past all of them before the next one, so that it is read
+  // from afar once.
+  void together(Index first, Index count, float* scratch) const {
+    if (plan.together == 1) return table.attend(tile(first), scratch);
+    float* const slots = scratch + plan.scratch - plan.together * plan.slot;
+    for (Index split = 0; split * kernels::split_keys < problem.keys; ++split)
+      for (Index t = 0; t < count; ++t) {
+        const Tile one = tile(first + t);
+        const Range seen = one.band.any(one.queries());
+        const Index begin = seen.empty() ? 0 : seen.begin / kernels::split_keys;
+        const auto run = split == begin ? table.attend_split : table.merge_split;
+        if (split == begin || (split > begin && split * kernels::split_keys < seen.end))
+          run(one, split, slots + t * plan.slot, scratch);
+      }
+    for (Index t = 0; t < count; ++t) table.finish(tile(first + t), slots + t * plan.slot, 1);
   }
 
   void tile_by_tile() const {

@@ -14,6 +14,7 @@ struct Paths {
   bool split_tasks = true;    // let tasks of their own take the splits of few queries
   bool thin = true;           // few rows may read keys and values where they lie
   bool alone = false;         // leave little work to the caller's thread alone, as attend() does
+  bool far_panels = false;    // take panels of any size as too large for a cache
   kernels::Taken* taken = nullptr;  // what was used is counted there
 };
 

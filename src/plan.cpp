@@ -7,6 +7,8 @@ namespace {
 constexpr Index few_tasks = 64;                // below that, splits become tasks
 constexpr Index wave_tasks = 16;               // tiles a thread between two waits for each other
 constexpr Index wave_floats = Index{1} << 26;  // of panels, unless a single head needs more
+constexpr Index near_floats = Index{1} << 18;  // of a head's panels that stay near, in an L2 cache
+constexpr Index most_together = 16;
 constexpr std::size_t alignment = 64;
 constexpr double least_shared = 0x1p20;  // work() that more than one thread takes part in
 
@@ -56,15 +58,28 @@ bool plan(const Problem& problem, const kernels::KernelTable& table, const Paths
     const Index wanted = threads == 1 ? 1 : pieces(wave_tasks * threads, plan.tiles);
     const Index most = larger(wave_floats / larger(plan.panels(), 1), 1);
     plan.wave = smaller(smaller(wanted, most), plan.heads);
-    tasks = plan.wave * plan.tiles;
+    // Tiles that a matrix unit works on are so fast that each would wait for panels that are far
+    // away; multiply-adds do not. Not if that left threads without tasks.
+    const bool are_far =
+        paths.far_panels || (!table.runs_f32 && plan.key_panel + plan.value_panel > near_floats);
+    if (are_far && splits > 1 && problem.weights.data == nullptr) {
+      const Index fair = plan.heads * plan.tiles / (paths.far_panels ? 1 : 4 * threads);
+      plan.together = larger(smaller(fair, most_together), 1);
+    }
+    if (plan.together > 1) {
+      plan.slot = table.slot_floats(constants);
+      plan.scratch += plan.together * plan.slot;
+    }
+    tasks = plan.wave * pieces(plan.tiles, plan.together);
   }
   plan.threads = static_cast<int>(larger(smaller(threads, tasks), 1));
 
+  const Index slots = separates ? tasks : 0;
   const double floats = static_cast<double>(plan.threads) * static_cast<double>(plan.scratch) +
                         static_cast<double>(plan.wave) * static_cast<double>(plan.panels()) +
-                        static_cast<double>(tasks) * static_cast<double>(plan.slot);
+                        static_cast<double>(slots) * static_cast<double>(plan.slot);
   if (floats > 0x1p58) return false;
-  const Index all = plan.threads * plan.scratch + plan.wave * plan.panels() + tasks * plan.slot;
+  const Index all = plan.threads * plan.scratch + plan.wave * plan.panels() + slots * plan.slot;
   plan.bytes = static_cast<std::size_t>(all) * sizeof(float) + alignment;
   return true;
 }

@@ -10,11 +10,12 @@
 namespace scaledot {
 
 struct Plan {
-  Index heads = 0;   // key heads of all batch entries
-  Index rows = 0;    // queries of a group's query heads, which share a key head
-  Index tiles = 0;   // a head: each table.rows of its rows
-  Index splits = 0;  // a tile, if they are tasks of their own; else 0
-  Index wave = 0;    // heads whose panels are held at once; 0 if tiles pack for themselves
+  Index heads = 0;     // key heads of all batch entries
+  Index rows = 0;      // queries of a group's query heads, which share a key head
+  Index tiles = 0;     // a head: each table.rows of its rows
+  Index splits = 0;    // a tile, if they are tasks of their own; else 0
+  Index wave = 0;      // heads whose panels are held at once; 0 if tiles pack for themselves
+  Index together = 1;  // tiles that one task walks past the same split of keys; each has a slot
   int threads = 1;
 
   // Floats, each part a multiple of 16.

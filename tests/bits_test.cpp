@@ -90,10 +90,10 @@ TEST(Bits, do_not_depend_on_the_path) {
     const double tiny = flushed_below(arguments);
     for (const Paths paths :
          {Paths{.certified = false}, Paths{.shared_panels = false}, Paths{.split_tasks = false},
-          Paths{.thin = false}, Paths{false, false, false, false}}) {
+          Paths{.thin = false}, Paths{.far_panels = true}, Paths{false, false, false, false}}) {
       SCOPED_TRACE(::testing::Message()
                    << "certified " << paths.certified << ", shared panels " << paths.shared_panels
-                   << ", split tasks " << paths.split_tasks);
+                   << ", split tasks " << paths.split_tasks << ", far panels " << paths.far_panels);
       how.paths = paths;
       for (const int threads : {1, 3}) {
         how.threads = threads;

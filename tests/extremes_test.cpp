@@ -39,8 +39,9 @@ void expect_canonical(const Case& one, const Arguments& arguments) {
   const double tiny = flushed_below(arguments);
   std::optional<Outcome> expected;
   for (const kernels::KernelTable* table : usable_tables())
-    for (const Paths paths : {Paths{}, Paths{.certified = false}, Paths{.shared_panels = false},
-                              Paths{.split_tasks = false}, Paths{.thin = false}})
+    for (const Paths paths :
+         {Paths{}, Paths{.certified = false}, Paths{.shared_panels = false},
+          Paths{.split_tasks = false}, Paths{.thin = false}, Paths{.far_panels = true}})
       for (const int threads : {1, 3}) {
         SCOPED_TRACE(::testing::Message()
                      << one << " on " << table->name << ", certified " << paths.certified

@@ -114,6 +114,26 @@ TEST(Paths, WeightsAreMadeInRegistersWhereNothingIsHidden) {
   }
 }
 
+// Tiles pass each split together where panels are far away; these are not.
+TEST(Paths, TilesPassFarSplitsTogether) {
+  const std::vector<float> query(100, 1), keys(3000, 1), value(3000, 1);
+  for (const kernels::KernelTable* table : usable_tables()) {
+    const auto merged = [&](bool far, const Options& options) {
+      kernels::Taken taken;
+      Options one_thread = options;
+      one_thread.threads = 1;
+      attend_by(*table, query, keys, value, one_thread, {.far_panels = far, .taken = &taken});
+      return taken.merged_splits;
+    };
+    const Index tiles = pieces(100, table->rows);
+    EXPECT_EQ(merged(true, {}), tiles > 1 ? 2 * tiles : 0) << table->name;
+    EXPECT_EQ(merged(false, {}), 0) << table->name;
+    Options causal;
+    causal.causal = Causal::top_left;  // sees one split
+    EXPECT_EQ(merged(true, causal), 0) << table->name;
+  }
+}
+
 // A lone query reads keys and values where they lie; not if it has a mask, or company.
 TEST(Paths, FewRowsReadKeysWhereTheyLie) {
   const std::vector<float> keys(3000, 1), value(3000, 1);

@@ -58,8 +58,9 @@ void expect_unread(Index queries, Index keys, const Seen& seen, const Options& o
     key.forbid(seen);
     value.forbid(seen);
     for (const kernels::KernelTable* table : usable_tables()) {
-      for (const Paths& paths : {Paths{}, Paths{.certified = false}, Paths{.shared_panels = false},
-                                 Paths{.split_tasks = false}, Paths{.thin = false}}) {
+      for (const Paths& paths :
+           {Paths{}, Paths{.certified = false}, Paths{.shared_panels = false},
+            Paths{.split_tasks = false}, Paths{.thin = false}, Paths{.far_panels = true}}) {
         for (const bool all : {false, true}) {
           const std::string line = std::string(table->name) + ": " + std::to_string(queries) +
                                    " queries, " + std::to_string(keys) + " keys\n";

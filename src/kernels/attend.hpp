@@ -78,4 +78,15 @@ void attend_tile_split(const Tile& tile, Index split, float* slot, float* memory
   walk.take_in_split(split, states);
 }
 
+// The same, merged into a slot that has the splits before.
+template <class Simd, int vecs, bool bf16>
+void merge_tile_split(const Tile& tile, Index split, float* slot, float* memory) {
+  TileWalk<Simd, vecs, bf16> walk(tile, memory);
+  if (tile.taken != nullptr) ++tile.taken->merged_splits;
+  RowStates states = walk.scratch.states;
+  walk.start(states);
+  walk.take_in_split(split, states);
+  merge_rows<Simd>(walk.width, tile.constants.value_dim, states_at<Simd>(slot), states);
+}
+
 }  // namespace scaledot::kernels

@@ -56,10 +56,11 @@ struct PanelFloats {
 
 // Which paths a call took; for the tests, and counted on one thread only.
 struct Taken {
-  Index blocks = 0;        // of keys past a tile
-  Index certified = 0;     // of these, without a running maximum
-  Index in_registers = 0;  // of these, with weights made before their logits left the registers
-  Index thin_splits = 0;   // splits of keys that few rows took in where they lie
+  Index blocks = 0;         // of keys past a tile
+  Index certified = 0;      // of these, without a running maximum
+  Index in_registers = 0;   // of these, with weights made before their logits left the registers
+  Index thin_splits = 0;    // splits of keys that few rows took in where they lie
+  Index merged_splits = 0;  // splits after the first that tiles walked past together
 };
 
 // The rows of one tile: row r is query (first + r) / group of head (first + r) % group of the
@@ -116,9 +117,10 @@ struct KernelTable {
   // One tile from its queries to its output. scratch holds scratch_floats(), aligned to 64 bytes.
   void (*attend)(const Tile&, float* scratch);
 
-  // The same in two steps: each split of keys into a slot of slot_floats(), then all slots, in
-  // ascending order, into the output.
+  // The same in two steps: each split of keys into a slot of slot_floats(), or merged into one that
+  // has those before; then all slots, in ascending order, into the output.
   void (*attend_split)(const Tile&, Index split, float* slot, float* scratch);
+  void (*merge_split)(const Tile&, Index split, float* slot, float* scratch);
   void (*finish)(const Tile&, float* slots, Index count);
 
   PanelFloats (*panel_floats)(const Constants&, bool bf16);

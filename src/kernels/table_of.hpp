@@ -63,6 +63,13 @@ void pack(const Packing& packing) {
 }
 
 template <class Simd>
+void merge_split(const Tile& tile, Index split, float* slot, float* scratch) {
+  with_shape<Simd>(tile, [&]<int vecs, bool bf16>() {
+    merge_tile_split<Simd, vecs, bf16>(tile, split, slot, scratch);
+  });
+}
+
+template <class Simd>
 Index slot_floats(const Constants& constants) {
   return round_up(state_floats<Simd>(constants), 16);
 }
@@ -97,6 +104,7 @@ constexpr KernelTable table_of(const char* name, std::uint32_t needs) {
           .pack = pack<Simd>,
           .attend = attend<Simd>,
           .attend_split = attend_split<Simd>,
+          .merge_split = merge_split<Simd>,
           .finish = finish<Simd>,
           .panel_floats = panel_floats<Simd>,
           .slot_floats = slot_floats<Simd>,
