@@ -109,6 +109,31 @@ struct Avx2 {
 #pragma GCC unroll 8
     for (int i = 0; i < lanes; ++i) a[i] = b[i];
   }
+  static void store_transposed_words(const Vec (&a)[lanes], std::uint16_t* to) {
+    __m256i b[lanes], c[lanes];
+#pragma GCC unroll 4
+    for (int i = 0; i < lanes; i += 2) {
+      const __m256i x = _mm256_castps_si256(a[i]), y = _mm256_castps_si256(a[i + 1]);
+      b[i] = _mm256_unpacklo_epi16(x, y);
+      b[i + 1] = _mm256_unpackhi_epi16(x, y);
+    }
+#pragma GCC unroll 2
+    for (int i = 0; i < lanes; i += 4) {
+      c[i] = _mm256_unpacklo_epi32(b[i], b[i + 2]);
+      c[i + 1] = _mm256_unpackhi_epi32(b[i], b[i + 2]);
+      c[i + 2] = _mm256_unpacklo_epi32(b[i + 1], b[i + 3]);
+      c[i + 3] = _mm256_unpackhi_epi32(b[i + 1], b[i + 3]);
+    }
+    const auto put = [to](int line, __m256i halves) {  // lines `line` and `line` + 8
+      store_words(to + line * lanes, _mm256_castsi256_si128(halves));
+      store_words(to + (line + 8) * lanes, _mm256_extracti128_si256(halves, 1));
+    };
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      put(2 * i, _mm256_unpacklo_epi64(c[i], c[i + 4]));
+      put(2 * i + 1, _mm256_unpackhi_epi64(c[i], c[i + 4]));
+    }
+  }
 
  private:
   static __m128i words(const std::uint16_t* p) {

@@ -105,6 +105,42 @@ struct Avx512Of {
       a[i + 12] = _mm512_shuffle_f32x4(b[i + 4], b[i + 12], 0xDD);
     }
   }
+  static void store_transposed_words(const Vec (&a)[lanes], std::uint16_t* to) {
+    __m512i b[lanes], c[lanes];
+#pragma GCC unroll 8
+    for (int i = 0; i < lanes; i += 2) {
+      const __m512i x = _mm512_castps_si512(a[i]), y = _mm512_castps_si512(a[i + 1]);
+      b[i] = _mm512_unpacklo_epi16(x, y);
+      b[i + 1] = _mm512_unpackhi_epi16(x, y);
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < lanes; i += 4) {
+      c[i] = _mm512_unpacklo_epi32(b[i], b[i + 2]);
+      c[i + 1] = _mm512_unpackhi_epi32(b[i], b[i + 2]);
+      c[i + 2] = _mm512_unpacklo_epi32(b[i + 1], b[i + 3]);
+      c[i + 3] = _mm512_unpackhi_epi32(b[i + 1], b[i + 3]);
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+#pragma GCC unroll 2
+      for (int half = 0; half < lanes; half += 8) {
+        b[half + 2 * i] = _mm512_unpacklo_epi64(c[half + i], c[half + i + 4]);
+        b[half + 2 * i + 1] = _mm512_unpackhi_epi64(c[half + i], c[half + i + 4]);
+      }
+    }
+    // b[i] and b[i + 8] hold the two halves of the lines i, i + 8, i + 16 and i + 24.
+    const __m512i low = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
+    const __m512i high = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+    const auto put = [to](int line, __m512i lines) {  // lines `line` and `line` + 8
+      store_words(to + line * lanes, _mm512_castsi512_si256(lines));
+      store_words(to + (line + 8) * lanes, _mm512_extracti64x4_epi64(lines, 1));
+    };
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; ++i) {
+      put(i, _mm512_permutex2var_epi64(b[i], low, b[i + 8]));
+      put(i + 16, _mm512_permutex2var_epi64(b[i], high, b[i + 8]));
+    }
+  }
 
  private:
   static __m256i words(const std::uint16_t* p) {

@@ -97,6 +97,10 @@ struct Neon {
     a[2] = vcombine_f32(vget_high_f32(low.val[0]), vget_high_f32(high.val[0]));
     a[3] = vcombine_f32(vget_high_f32(low.val[1]), vget_high_f32(high.val[1]));
   }
+  static void store_transposed_words(const Vec (&a)[lanes], std::uint16_t* to) {
+    const auto words = [&](int i) { return vreinterpretq_u16_f32(a[i]); };
+    vst4q_u16(to, {{words(0), words(1), words(2), words(3)}});
+  }
 };
 
 }  // namespace scaledot::kernels

@@ -80,6 +80,11 @@ struct Scalar {
 
   // Lane i of vector j and lane j of vector i change places.
   static void transpose(Vec (&)[lanes]) {}
+  // to[2 * lanes][lanes] = the 16-bit words of the vectors, transposed; `to` is aligned to 64
+  // bytes.
+  static void store_transposed_words(const Vec (&a)[lanes], std::uint16_t* to) {
+    std::memcpy(to, a, sizeof a);
+  }
 
  private:
   static float round(float a) {
