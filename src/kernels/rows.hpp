@@ -29,8 +29,9 @@ inline void multiply_all(float* numbers, Index count, float factor) {
 }
 
 // logits = softcap * tanh(logits), where logits come divided by the cap and softcap in log2 units.
+// A function of its own has the registers for its constants.
 template <class Simd>
-inline void cap_logits(float* logits, Index count, float softcap) {
+[[gnu::noinline]] void cap_logits(float* logits, Index count, float softcap) {
   for (Index e = 0; e < count; e += Simd::lanes)
     Simd::store(logits + e,
                 Simd::mul(Simd::broadcast(softcap), tanh<Simd>(Simd::load(logits + e))));
