@@ -27,10 +27,9 @@ bool amx_may_be_granted() noexcept {
 #endif
 }
 
-const char* why_not(const kernels::KernelTable& table, const Cpu& cpu) noexcept {
+const char* why_not(const kernels::KernelTable& table, const Cpu& cpu, bool amx_granted) noexcept {
   const kernels::KernelTable* const in_use = table_in_use();
-  const bool needs_grant = !table.runs_f32 && cpu.amx_bf16;
-  if (needs_grant && !(cpu.amx_saved && amx_may_be_granted()))
+  if (!table.runs_f32 && cpu.amx_bf16 && !amx_granted)
     return "the operating system does not grant the tiles";
   if (in_use != nullptr && (&table == in_use || &table == &table_for(*in_use, false))) return "";
   if ((table.needs & ~cpu.features) != 0)
@@ -57,9 +56,11 @@ Machine machine() noexcept {
   for (std::size_t k = 0; k < machine.instruction_sets.size(); ++k) {
     InstructionSet& set = machine.instruction_sets[k];
     set = {known[k], false, "made for another kind of processor", false};
-    for (const kernels::KernelTable* table : all_tables())
-      if (std::string_view(table->name) == known[k])
-        set = {known[k], *why_not(*table, cpu) == 0, why_not(*table, cpu), !table->runs_f32};
+    for (const kernels::KernelTable* table : all_tables()) {
+      if (std::string_view(table->name) != known[k]) continue;
+      const char* const why = why_not(*table, cpu, machine.amx_granted);
+      set = {known[k], *why == 0, why, !table->runs_f32};
+    }
   }
   return machine;
 }

@@ -24,6 +24,17 @@ double work(const Problem& problem, const Plan& plan) noexcept {
          static_cast<double>(plan.rows + 4);
 }
 
+// How many tiles walk past each split together. Those that a matrix unit works on are so fast that
+// each would wait for panels that are far away; multiply-adds do not. Not if that left threads
+// without tasks.
+Index tiles_together(const kernels::KernelTable& table, const Paths& paths, int threads,
+                     const Plan& plan) noexcept {
+  const bool are_far = !table.runs_f32 && plan.key_panel + plan.value_panel > near_floats;
+  if (!are_far && !paths.far_panels) return 1;
+  const Index fair = plan.heads * plan.tiles / (paths.far_panels ? 1 : 4 * threads);
+  return larger(smaller(fair, most_together), 1);
+}
+
 }  // namespace
 
 bool plan(const Problem& problem, const kernels::KernelTable& table, const Paths& paths,
@@ -58,14 +69,8 @@ bool plan(const Problem& problem, const kernels::KernelTable& table, const Paths
     const Index wanted = threads == 1 ? 1 : pieces(wave_tasks * threads, plan.tiles);
     const Index most = larger(wave_floats / larger(plan.panels(), 1), 1);
     plan.wave = smaller(smaller(wanted, most), plan.heads);
-    // Tiles that a matrix unit works on are so fast that each would wait for panels that are far
-    // away; multiply-adds do not. Not if that left threads without tasks.
-    const bool are_far =
-        paths.far_panels || (!table.runs_f32 && plan.key_panel + plan.value_panel > near_floats);
-    if (are_far && splits > 1 && problem.weights.data == nullptr) {
-      const Index fair = plan.heads * plan.tiles / (paths.far_panels ? 1 : 4 * threads);
-      plan.together = larger(smaller(fair, most_together), 1);
-    }
+    if (splits > 1 && problem.weights.data == nullptr)
+      plan.together = tiles_together(table, paths, threads, plan);
     if (plan.together > 1) {
       plan.slot = table.slot_floats(constants);
       plan.scratch += plan.together * plan.slot;

@@ -42,9 +42,7 @@ struct MultiplyAdd {
   }
 
   static void pack_query(const Tile& tile, float* query) {
-    const auto line = [&](Index r) {
-      return r < tile.count ? tile.query.at(tile.head(r), tile.position(r)) : nullptr;
-    };
+    const auto line = [&](Index r) { return tile.line(tile.query, r); };
     const Index dims = tile.constants.head_dim;
     pack_transposed<Simd>(line, tile.query.dtype, tile.query.dim_stride, dims, width, query);
     if (bf16) return;

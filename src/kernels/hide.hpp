@@ -131,9 +131,7 @@ inline void pack_marks(const Tile& tile, const Lines& lines, Index first, Range 
   const Index all = (keys.end - keys.begin) * width;
   for (Index e = 0; e < before; ++e) marks[e] = 0;
   for (Index e = before + (end - begin) * width; e < all; ++e) marks[e] = 0;
-  const auto line = [&](Index r) {
-    return r < tile.count ? lines.at(tile.head(r), tile.position(r), begin) : nullptr;
-  };
+  const auto line = [&](Index r) { return tile.line(lines, r, begin); };
   pack_transposed<Simd>(line, lines.dtype, lines.dim_stride, end - begin, width, marks + before);
 }
 

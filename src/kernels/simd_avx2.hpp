@@ -67,8 +67,7 @@ struct Avx2 {
     return _mm256_andnot_ps(equal(abs(a), broadcast(__builtin_inff())), sub(a, n));
   }
   static Vec fraction(Vec a) {
-    const Vec g = sub(a, _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
-    return _mm256_andnot_ps(equal(abs(a), broadcast(__builtin_inff())), g);
+    return above(a, _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
   }
   static Vec scale2(Vec a, Vec n) {
     const Vec clamped = min(max(n, broadcast(-127)), broadcast(128));

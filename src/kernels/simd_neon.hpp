@@ -68,9 +68,7 @@ struct Neon {
   static Vec above(Vec a, Vec n) {
     return select(equal(abs(a), broadcast(__builtin_inff())), zero(), sub(a, n));
   }
-  static Vec fraction(Vec a) {
-    return select(equal(abs(a), broadcast(__builtin_inff())), zero(), sub(a, vrndnq_f32(a)));
-  }
+  static Vec fraction(Vec a) { return above(a, vrndnq_f32(a)); }
   static Vec scale2(Vec a, Vec n) {
     const Vec clamped = min(max(n, broadcast(-127)), broadcast(128));
     const int32x4_t biased = vaddq_s32(vcvtq_s32_f32(clamped), vdupq_n_s32(127));

@@ -81,6 +81,10 @@ struct Tile {
 
   constexpr Index head(Index r) const { return group == 1 ? 0 : (first + r) % group; }
   constexpr Index position(Index r) const { return group == 1 ? first + r : (first + r) / group; }
+  // Row r's line of one of the tensors, from element `dim` on; null past the last row.
+  constexpr const std::byte* line(const Lines& lines, Index r, Index dim = 0) const {
+    return r < count ? lines.at(head(r), position(r), dim) : nullptr;
+  }
   constexpr Range queries() const { return {position(0), position(count - 1) + 1}; }
 };
 

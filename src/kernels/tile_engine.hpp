@@ -59,9 +59,7 @@ struct TileEngine {
   }
 
   static void pack_query(const Tile& tile, float* query) {
-    const auto line = [&](Index r) {
-      return r < tile.count ? tile.query.at(tile.head(r), tile.position(r)) : nullptr;
-    };
+    const auto line = [&](Index r) { return tile.line(tile.query, r); };
     pack_columns<Simd>(line, tile.query, tile.constants.head_dim, width, query);
   }
   static float query_norm2(const Constants& constants, const float* query) {
@@ -75,6 +73,34 @@ struct TileEngine {
     return largest_lane<Simd>(largest);
   }
 
+  // Calls call<tile>(where its outputs are) for the tiles of sums, `count` down and `vecs` across.
+  template <int count, class Call>
+  [[gnu::always_inline]] static void each_sum(const Call& call) {
+    constexpr Index down = tile_rows * width;
+    call.template operator()<0>(0);
+    if constexpr (vecs == 2) call.template operator()<1>(tile_rows);
+    if constexpr (count == 2) call.template operator()<2>(down);
+    if constexpr (count == 2 && vecs == 2) call.template operator()<3>(down + tile_rows);
+  }
+  // sums += `count` tiles that lie one after the other, times `vecs` that are `across` floats apart
+  // and have their rows `step` apart.
+  template <int count>
+  [[gnu::always_inline]] static void add_products(const float* left, const float* right,
+                                                  Index across, Index step) {
+    load_tile<4>(left, tile_rows);
+    load_tile<6>(right, step);
+    multiply_tiles<0, 4, 6>();
+    if constexpr (count == 2) {
+      load_tile<5>(left + tile_floats, tile_rows);
+      multiply_tiles<2, 5, 6>();
+    }
+    if constexpr (vecs == 2) {
+      load_tile<7>(right + across, step);
+      multiply_tiles<1, 4, 7>();
+      if constexpr (count == 2) multiply_tiles<3, 5, 7>();
+    }
+  }
+
   // The dot products of one chunk of keys with the queries, in parts that the vector units' work
   // goes between.
   struct Products {
@@ -86,7 +112,7 @@ struct TileEngine {
     [[gnu::always_inline]] void part(int n) const {
       const Index half = (dims + 1) / 2;
       if (n == 0) {
-        each_tile([]<int tile>() { zero_tile<tile>(); });
+        each_sum<2>([]<int tile>(Index) { zero_tile<tile>(); });
         multiply(0, half);
       } else if (n == 1) {
         multiply(half, dims);
@@ -99,18 +125,9 @@ struct TileEngine {
     }
 
     [[gnu::always_inline]] void multiply(Index begin, Index end) const {
-      for (Index d = begin; d < end; ++d) {
-        load_tile<4>(key + 2 * d * tile_floats, tile_rows);
-        load_tile<6>(query + vecs * d * tile_floats, tile_rows);
-        multiply_tiles<0, 4, 6>();
-        load_tile<5>(key + (2 * d + 1) * tile_floats, tile_rows);
-        multiply_tiles<2, 5, 6>();
-        if constexpr (vecs == 2) {
-          load_tile<7>(query + (2 * d + 1) * tile_floats, tile_rows);
-          multiply_tiles<1, 4, 7>();
-          multiply_tiles<3, 5, 7>();
-        }
-      }
+      for (Index d = begin; d < end; ++d)
+        add_products<2>(key + 2 * d * tile_floats, query + vecs * d * tile_floats, tile_floats,
+                        tile_rows);
     }
     // The logits of the even keys or of the odd ones.
     [[gnu::always_inline]] void store(int parity) const {
@@ -122,13 +139,6 @@ struct TileEngine {
         store_tile<2>(to, 2 * width);
         if constexpr (vecs == 2) store_tile<3>(to + tile_rows, 2 * width);
       }
-    }
-    template <class Call>
-    [[gnu::always_inline]] static void each_tile(const Call& call) {
-      call.template operator()<0>();
-      call.template operator()<2>();
-      if constexpr (vecs == 2) call.template operator()<1>();
-      if constexpr (vecs == 2) call.template operator()<3>();
     }
   };
   static constexpr int parts = 4;
@@ -207,35 +217,14 @@ struct TileEngine {
   template <int count>
   static void absorb_dims(Index all, Index first, const Block& block, const float* pairs,
                           float* output) {
-    each_output<count>([&]<int tile>(Index at) { load_tile<tile>(output + at, width); });
+    each_sum<count>([&]<int tile>(Index at) { load_tile<tile>(output + at, width); });
     for (Index k = block.keys.begin; k < block.keys.end; k += chunk) {
       const float* const values = block.value + (k / chunk * all + first) * tile_floats;
       const float* const weights = pairs + pairs_of(k);
-      load_tile<4>(values, tile_rows);
-      load_tile<6>(weights, width);
-      multiply_tiles<0, 4, 6>();
-      if constexpr (count == 2) {
-        load_tile<5>(values + tile_floats, tile_rows);
-        multiply_tiles<2, 5, 6>();
-      }
-      if constexpr (vecs == 2) {
-        load_tile<7>(weights + tile_rows, width);
-        multiply_tiles<1, 4, 7>();
-        if constexpr (count == 2) multiply_tiles<3, 5, 7>();
-      }
+      add_products<count>(values, weights, tile_rows, width);
     }
-    each_output<count>([&]<int tile>(Index at) { store_tile<tile>(output + at, width); });
+    each_sum<count>([&]<int tile>(Index at) { store_tile<tile>(output + at, width); });
   }
-  // Calls call<tile>(place in the output) for the tiles that hold outputs.
-  template <int count, class Call>
-  [[gnu::always_inline]] static void each_output(const Call& call) {
-    constexpr Index down = tile_rows * width;
-    call.template operator()<0>(0);
-    if constexpr (vecs == 2) call.template operator()<1>(tile_rows);
-    if constexpr (count == 2) call.template operator()<2>(down);
-    if constexpr (count == 2 && vecs == 2) call.template operator()<3>(down + tile_rows);
-  }
-
   // The block's values as MultiplyAdd takes them.
   static void unpack_values(const Constants& constants, const Block& block, float* panel) {
     const Index floats = chunk_floats(constants).value;
