@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compiler.hpp"
+#include "measure/isa.hpp"
 #include "measure/measure.hpp"
 #include "measure/progress_line.hpp"
 #include "measure/report.hpp"

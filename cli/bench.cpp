@@ -6,6 +6,7 @@
 
 #include "failure.hpp"
 #include "in_use.hpp"
+#include "measure/isa.hpp"
 #include "measure/measure.hpp"
 #include "measure/report.hpp"
 #include "option_text.hpp"
@@ -144,7 +145,7 @@ int run_bench(const BenchArguments& arguments) {
   if (!measured.status.ok()) refuse(describe(measured.status));
   if (!measured.fault.empty()) fail(measured.fault);
   const Result& result = measured.results.front();
-  const std::string isa = isa_in_use(measure::resolved_arithmetic(arguments.shape));
+  const std::string isa = measure::isa_for(measure::resolved_arithmetic(arguments.shape));
   if (arguments.json) {
     Json json = measure::json_of(arguments.shape);
     json.update(measure::json_of(result));

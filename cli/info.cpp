@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "in_use.hpp"
+#include "measure/isa.hpp"
 #include "scaledot/attention.hpp"
 #include "scaledot/machine.hpp"
 
@@ -22,7 +22,7 @@ Json json_of(const Machine& machine) {
           {"processor", machine.processor.data()},
           {"cores", machine.cores},
           {"threads", machine.threads},
-          {"isa", isa_in_use(Arithmetic::bf16)},
+          {"isa", measure::isa_for(Arithmetic::bf16)},
           {"instruction_sets", sets},
           {"amx_bf16", machine.amx_bf16},
           {"amx_granted", machine.amx_granted},

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "in_use.hpp"
+#include "measure/isa.hpp"
 
 namespace scaledot::cli {
 
@@ -59,7 +60,7 @@ Json json_of(const Report& report) {
                {"causal", name_of(options.causal)},
                {"window", {options.window.left, options.window.right}},
                {"arithmetic", arithmetic_of(report) == Arithmetic::bf16 ? "bf16" : "f32"},
-               {"isa", isa_in_use(arithmetic_of(report))},
+               {"isa", measure::isa_for(arithmetic_of(report))},
                {"threads", threads_in_use(options.threads)},
                {"microseconds", microseconds},
                {"notes", notes}});

@@ -1,6 +1,6 @@
 #include "measure/report.hpp"
 
-#include "scaledot/machine.hpp"
+#include "measure/isa.hpp"
 
 namespace scaledot::measure {
 
@@ -42,15 +42,9 @@ Json json_of_machine() {
                {"l3_bytes", found.l3_bytes},
                {"amx_bf16", found.amx_bf16},
                {"isa", nullptr}};
-  for (const InstructionSet& isa : found.instruction_sets)
-    if (isa.in_use && json["isa"].is_null()) json["isa"] = isa.name;
+  const std::string best = isa_for(Arithmetic::bf16);
+  if (!best.empty()) json["isa"] = best;
   return json;
-}
-
-const char* isa_for(Arithmetic arithmetic) {
-  for (const InstructionSet& set : machine().instruction_sets)
-    if (set.in_use && !(set.only_bf16 && arithmetic == Arithmetic::f32)) return set.name;
-  return "";
 }
 
 }  // namespace scaledot::measure

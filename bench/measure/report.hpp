@@ -15,10 +15,6 @@ using Json = nlohmann::ordered_json;
 Json json_of(const Shape& shape);
 Json json_of(const Result& result);
 
-// The instruction set that runs an arithmetic, which is not `automatic`; empty if SCALEDOT_ISA
-// names none that is usable.
-const char* isa_for(Arithmetic arithmetic);
-
 // The processor and what was found on it.
 Json json_of_machine();
 
