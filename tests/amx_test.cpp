@@ -1,8 +1,6 @@
 // Tile order is what the processor's tiles do: TDPBF16PS against multiply-adds, bit for bit.
 // Compiled only for x86-64, with the flags of AMX; skipped where it cannot run.
 #include <immintrin.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <bit>
 #include <cstdint>
@@ -14,6 +12,7 @@
 
 #include "canonical.hpp"
 #include "cases.hpp"
+#include "cpu.hpp"
 #include "kernels/denormals.hpp"
 #include "random.hpp"
 #include "scaledot/machine.hpp"
@@ -31,9 +30,7 @@ float widened(Bf16 bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16
 // Why tiles cannot be used; empty if they can. Asks Linux for the permission that they need.
 std::string why_no_tiles() {
   if (!machine().amx_bf16) return "the processor has no AMX tiles for bf16";
-  constexpr long request_permission = 0x1023, tile_data = 18;  // ARCH_REQ_XCOMP_PERM, XTILEDATA
-  if (syscall(SYS_arch_prctl, request_permission, tile_data) != 0)
-    return "the operating system does not grant the tiles";
+  if (!tiles_granted()) return "the operating system does not grant the tiles";
   return "";
 }
 

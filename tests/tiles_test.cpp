@@ -22,7 +22,13 @@
 namespace scaledot::tests {
 namespace {
 
-bool has_tiles() { return usable_tables().front() == &kernels::amx_table; }
+class Tiles : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (usable_tables().front() != &kernels::amx_table)
+      GTEST_SKIP() << "the processor has no tiles for bf16, or they are not saved";
+  }
+};
 
 // Whether Linux has granted this process the tiles.
 bool is_granted() {
@@ -61,8 +67,7 @@ TileConfiguration configuration() {
 
 }  // namespace
 
-TEST(Tiles, are_asked_for_by_the_first_call_in_bf16_arithmetic) {
-  if (!has_tiles()) GTEST_SKIP() << "the processor has no tiles for bf16, or they are not saved";
+TEST_F(Tiles, are_asked_for_by_the_first_call_in_bf16_arithmetic) {
   if (!fresh_process()) {
     EXPECT_EQ(in_fresh_process(this_test().c_str(), {"SCALEDOT_ISA"}), 0);
     EXPECT_EQ(in_fresh_process(this_test().c_str(), {"SCALEDOT_ISA=avx512"}), 0);
@@ -77,8 +82,7 @@ TEST(Tiles, are_asked_for_by_the_first_call_in_bf16_arithmetic) {
 }
 
 // Linux refuses the tiles to a process with an alternate signal stack that is too small for them.
-TEST(Tiles, refused_are_replaced_unless_they_were_named) {
-  if (!has_tiles()) GTEST_SKIP() << "the processor has no tiles for bf16, or they are not saved";
+TEST_F(Tiles, refused_are_replaced_unless_they_were_named) {
   if (!fresh_process()) {
     EXPECT_EQ(in_fresh_process(this_test().c_str(), {"SCALEDOT_ISA"}), 0);
     EXPECT_EQ(in_fresh_process(this_test().c_str(), {"SCALEDOT_ISA=amx"}), 0);
@@ -105,8 +109,7 @@ TEST(Tiles, refused_are_replaced_unless_they_were_named) {
   sigaltstack(&small, nullptr);
 }
 
-TEST(Tiles, run_bf16_arithmetic_alone) {
-  if (!has_tiles()) GTEST_SKIP() << "the processor has no tiles for bf16, or they are not saved";
+TEST_F(Tiles, run_bf16_arithmetic_alone) {
   Shape shape;
   ASSERT_TRUE(shape.attended(Arithmetic::bf16, &kernels::amx_table).ok());
   if (!is_granted()) GTEST_SKIP() << "the operating system refuses the tiles";
@@ -115,8 +118,7 @@ TEST(Tiles, run_bf16_arithmetic_alone) {
   EXPECT_EQ(&table_for(kernels::avx512_table, true), &kernels::avx512_table);
 }
 
-TEST(Tiles, callers_configuration_is_as_before) {
-  if (!has_tiles()) GTEST_SKIP() << "the processor has no tiles for bf16, or they are not saved";
+TEST_F(Tiles, callers_configuration_is_as_before) {
   Shape shape;
   ASSERT_TRUE(shape.attended(Arithmetic::bf16, &kernels::amx_table).ok());
   if (!is_granted()) GTEST_SKIP() << "the operating system refuses the tiles";
