@@ -1,5 +1,6 @@
 #include "dispatch.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -63,10 +64,12 @@ const KernelTable* table_in_use() noexcept {
 }
 
 const KernelTable& table_for(const KernelTable& table, bool bf16) noexcept {
-  if (table.runs_f32 || (bf16 && tiles_granted())) return table;
-  std::size_t place = 0;
-  while (best_first[place] != &table) ++place;
-  return *best_first[place + 1];
+  const bool is_granted = (table.needs & kernels::amx_tile) == 0 || tiles_granted();
+  if (table.runs_f32 || (bf16 && is_granted)) return table;
+  const auto replaces = [&](const KernelTable* other) {
+    return other->runs_f32 && (other->needs & ~table.needs) == 0;
+  };
+  return **std::find_if(best_first.begin(), best_first.end(), replaces);
 }
 
 }  // namespace scaledot

@@ -9,6 +9,7 @@
 #include "compare.hpp"
 #include "error_bound.hpp"
 #include "inputs.hpp"
+#include "tables.hpp"
 
 namespace scaledot::tests {
 namespace {
@@ -21,7 +22,7 @@ struct Made {
 // The case on every usable table, with weights.
 std::vector<Made> on_every_table(const Case& one, const Arguments& arguments) {
   std::vector<Made> all;
-  for (const kernels::KernelTable* table : usable_tables()) {
+  for (const kernels::KernelTable* table : runnable_tables()) {
     const How how{table, {}, 1, one.output_type, one.layout, true};
     const Outcome made = outcome(arguments, how);
     all.push_back({table->name, numbers_of(made.output.tensor).at, numbers_of(made.lse.tensor).at,
@@ -158,7 +159,7 @@ TEST(Attend, is_nan_and_infinite_where_the_definition_is) {
 TEST(Attend, cases_have_the_lengths_around_every_tile) {
   std::vector<Index> queries;
   for (const Case& one : cases(4000, 1)) queries.push_back(one.queries * one.group);
-  for (const kernels::KernelTable* table : usable_tables())
+  for (const kernels::KernelTable* table : runnable_tables())
     for (const Index around : {table->lanes, table->rows})
       for (const Index length : {around - 1, around, around + 1})
         EXPECT_TRUE(length == 0 || std::count(queries.begin(), queries.end(), length) > 0)

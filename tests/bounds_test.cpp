@@ -10,6 +10,7 @@
 #include "error_bound.hpp"
 #include "inputs.hpp"
 #include "random.hpp"
+#include "tables.hpp"
 
 namespace scaledot::tests {
 namespace {
@@ -51,7 +52,7 @@ struct Adversary {
     arguments.options.arithmetic = arithmetic;
     const Definition definition(arguments);
     Found all;
-    for (const kernels::KernelTable* table : usable_tables()) {
+    for (const kernels::KernelTable* table : runnable_tables()) {
       const Outcome made = outcome(arguments, {table, {}, 1, DType::f32, Layout::contiguous, true});
       take_rows(definition, arithmetic, made, all);
     }

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "dispatch.hpp"
+#include "tables.hpp"
 
 namespace scaledot::tests {
 namespace {
@@ -44,7 +44,7 @@ std::string Way::name() const {
 
 std::vector<Way> ways(const Call& call) {
   std::vector<Way> all;
-  for (const kernels::KernelTable* table : usable_tables()) {
+  for (const kernels::KernelTable* table : runnable_tables()) {
     for (const auto& [dtype, arithmetic] : {std::pair{DType::f32, Arithmetic::f32},
                                             {DType::f16, Arithmetic::automatic},
                                             {DType::bf16, Arithmetic::f32},

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "bug_case.hpp"
-#include "dispatch.hpp"
+#include "tables.hpp"
 
 namespace scaledot::tests {
 namespace {
@@ -117,7 +117,7 @@ TEST(BugCases, D037_mask_of_rank_3_is_per_head) {
 // ik_llama.cpp#2087: keys cut to the window, the mask's rows still those of the whole.
 TEST(BugCases, D038_views_with_the_row_stride_of_the_whole) {
   const Numbers key = fill(5, {1, 1, 10, 4}), value = positions({1, 1, 10, 1});
-  for (const kernels::KernelTable* table : usable_tables()) {
+  for (const kernels::KernelTable* table : runnable_tables()) {
     for (const bool boolean : {true, false}) {
       const Stored query(constant(0, {1, 1, 3, 4}), DType::f32);
       Stored keys(key, DType::f32), values(value, DType::f32);
@@ -183,7 +183,7 @@ TEST(BugCases, D040_every_byte_of_a_boolean) {
           value(call.value, DType::f32), output(constant(-1, {1, 1, 1, 1}), DType::f32);
       Options options;
       options.mask = Tensor{mask.bytes.data(), DType::boolean, 1, {keys}, {stride}};
-      for (const kernels::KernelTable* table : usable_tables()) {
+      for (const kernels::KernelTable* table : runnable_tables()) {
         const Status status = attend_on(*table, query.tensor, key.tensor, value.tensor,
                                         {output.tensor, {}, {}}, options);
         ASSERT_TRUE(status.ok()) << describe(status);

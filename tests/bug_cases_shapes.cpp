@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "bug_case.hpp"
-#include "dispatch.hpp"
+#include "tables.hpp"
 
 namespace scaledot::tests {
 namespace {
@@ -204,7 +204,7 @@ TEST(BugCases, D055_filling_weighs_nothing) {
 // mlx#3875: some split counts dropped the last partial results.
 TEST(BugCases, D056_every_number_of_threads) {
   const Call call = mean_call({1, 1, 1, 4}, {1, 1, 8192, 4}, positions({1, 1, 8192, 1}));
-  for (const kernels::KernelTable* table : usable_tables())
+  for (const kernels::KernelTable* table : runnable_tables())
     for (int threads = 1; threads <= 40; ++threads)
       EXPECT_EQ(made(call, {table, DType::f32, Arithmetic::f32, {}, threads}).output[0], 4095.5f)
           << table->name << ", threads " << threads;
@@ -226,7 +226,7 @@ TEST(BugCases, D060_many_batch_entries_and_many_heads) {
   }
   for (const Extents& extent : {Extents{65536, 1, 2, 1}, {1, 65536, 2, 1}}) {
     const Call call = mean_call(extent, extent, {extent, values});
-    for (const kernels::KernelTable* table : usable_tables())
+    for (const kernels::KernelTable* table : runnable_tables())
       for (const DType dtype : {DType::f32, DType::bf16})
         ASSERT_EQ(made(call, {table, dtype, Arithmetic::automatic, {}, 2}).output, rows)
             << table->name;

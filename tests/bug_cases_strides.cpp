@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 
 #include "bug_case.hpp"
-#include "dispatch.hpp"
+#include "tables.hpp"
 
 namespace scaledot::tests {
 namespace {
@@ -16,7 +16,7 @@ void each_output(const Tensor& query, const Tensor& key, const Tensor& value, Op
                  const std::function<void(const std::vector<float>&)>& check) {
   Extents extent(query.extent.begin(), query.extent.end());
   extent[3] = value.extent[3];
-  for (const kernels::KernelTable* table : usable_tables()) {
+  for (const kernels::KernelTable* table : runnable_tables()) {
     for (const int threads : {1, 2}) {
       SCOPED_TRACE(table->name);
       const Stored output(constant(std::numeric_limits<float>::quiet_NaN(), extent), DType::f32);
@@ -79,7 +79,7 @@ TEST(BugCases, D031_transposed_and_reversed_output) {
       fill(3, {1, 2, 40, 4}), fill(5, {1, 2, 40, 4}), fill(7, {1, 2, 40, 3}), {}, {}, {}, {}};
   const Stored query(call.query, DType::f32), key(call.key, DType::f32),
       value(call.value, DType::f32);
-  for (const kernels::KernelTable* table : usable_tables()) {
+  for (const kernels::KernelTable* table : runnable_tables()) {
     const Stored plain(constant(0, {1, 2, 40, 3}), DType::f32);
     Stored other = transposed(constant(0, {1, 2, 40, 3}));
     other.tensor.data = other.bytes.data() + (40 - 1) * 4;
@@ -140,7 +140,7 @@ TEST(BugCases, D075_data_aligned_to_one_element) {
   const Index elements = 6 * 4 * 64 * 64;
   for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
     const std::size_t size = dtype == DType::f32 ? 4 : 2;
-    for (const kernels::KernelTable* table : usable_tables()) {
+    for (const kernels::KernelTable* table : runnable_tables()) {
       Stored buffer(constant(0, {elements + 3}), dtype);
       Stored output(constant(-1, {elements + 3}), dtype);
       const auto at = [&](Stored& stored, std::size_t first) {
@@ -249,7 +249,7 @@ TEST(BugCases, D058_offsets_beyond_2_to_the_31) {
   const Sparse sums(static_cast<std::size_t>(last + 4) * 4);
   ASSERT_TRUE(sums.there());
   outputs.lse->data = sums.data();
-  for (const kernels::KernelTable* table : usable_tables()) {
+  for (const kernels::KernelTable* table : runnable_tables()) {
     for (Index i = 0; i < keys; ++i) target.data()[i * step] = sums.data()[i * step] = -1;
     ASSERT_TRUE(attend_on(*table, key, key, value, outputs, options).ok());
     for (Index i = 0; i < keys; ++i) {

@@ -9,6 +9,7 @@
 #include "canonical.hpp"
 #include "compare.hpp"
 #include "inputs.hpp"
+#include "tables.hpp"
 
 namespace scaledot::tests {
 namespace {
@@ -38,7 +39,7 @@ Outcome canonical(const Case& one, const Arguments& arguments, const Outcome& ma
 void expect_canonical(const Case& one, const Arguments& arguments) {
   const double tiny = flushed_below(arguments);
   std::optional<Outcome> expected;
-  for (const kernels::KernelTable* table : usable_tables())
+  for (const kernels::KernelTable* table : runnable_tables())
     for (const Paths paths :
          {Paths{}, Paths{.certified = false}, Paths{.shared_panels = false},
           Paths{.split_tasks = false}, Paths{.thin = false}, Paths{.far_panels = true}})
@@ -116,7 +117,7 @@ TEST(Extremes, denormal_numbers_count_as_zero) {
     const auto rows = [](float middle, float others) {
       return [=](Index, Index, Index j, Index) { return j == 1 ? middle : others; };
     };
-    for (const kernels::KernelTable* table : usable_tables()) {
+    for (const kernels::KernelTable* table : runnable_tables()) {
       SCOPED_TRACE(::testing::Message() << static_cast<int>(dtype) << " on " << table->name);
       const auto made = [&](float query, float middle, float others) {
         const Held q = held(constant(query, {1, 1, 1, 16}), dtype);
@@ -162,7 +163,7 @@ TEST(Extremes, tensors_of_fewer_axes_have_the_same_bits) {
       const Arguments whole = arguments_of(inputs);
       const Arguments less{without_axes(whole.query, count), without_axes(whole.key, count),
                            without_axes(whole.value, count), whole.options};
-      for (const kernels::KernelTable* table : usable_tables()) {
+      for (const kernels::KernelTable* table : runnable_tables()) {
         SCOPED_TRACE(::testing::Message() << one << " on " << table->name);
         How how = usual(one, table);
         how.weights = true;

@@ -12,6 +12,7 @@
 
 #include "compare.hpp"
 #include "inputs.hpp"
+#include "tables.hpp"
 
 namespace scaledot::tests {
 namespace {
@@ -50,7 +51,7 @@ TEST(Golden, every_table_has_the_bits_of_the_file) {
     std::uint64_t expected = 0;
     words >> std::hex >> expected;
     const Case one = case_of(line.substr(static_cast<std::size_t>(words.tellg())));
-    for (const kernels::KernelTable* table : usable_tables())
+    for (const kernels::KernelTable* table : runnable_tables())
       ASSERT_EQ(hash_of(one, table), expected) << one << " on " << table->name;
   }
   EXPECT_EQ(count, golden_count);
@@ -61,7 +62,7 @@ int write_golden_bits() {
   std::ostringstream lines;
   for (const Case& one : cases(golden_count, golden_seed)) {
     const std::uint64_t hash = hash_of(one, usable_tables().front());
-    for (const kernels::KernelTable* table : usable_tables())
+    for (const kernels::KernelTable* table : runnable_tables())
       if (hash_of(one, table) != hash) {
         std::cerr << "the tables do not agree on " << one << '\n';
         return 1;

@@ -8,9 +8,10 @@
 #include <gtest/gtest.h>
 
 #include "attention.hpp"
-#include "dispatch.hpp"
 #include "guarded.hpp"
+#include "dispatch.hpp"
 #include "numbers.hpp"
+#include "tables.hpp"
 #include "view.hpp"
 
 namespace scaledot::tests {
@@ -204,7 +205,7 @@ Results made(const Case& one, const Inputs& inputs, const kernels::KernelTable& 
 void expect_guarded(unsigned number) {
   const Case one = drawn(number);
   const Inputs inputs = inputs_of(one);
-  for (const kernels::KernelTable* table : usable_tables()) {
+  for (const kernels::KernelTable* table : runnable_tables()) {
     std::array<char, 200> line{};
     std::snprintf(line.data(), line.size(),
                   "case %u on %s: batch %d, heads %d on %d, queries %d, keys %d, dims %d and %d\n",

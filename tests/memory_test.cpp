@@ -8,6 +8,7 @@
 #include "bug_case.hpp"
 #include "dispatch.hpp"
 #include "scaledot/attention.h"
+#include "tables.hpp"
 
 namespace scaledot::tests {
 namespace {
@@ -49,7 +50,7 @@ std::vector<Shape> shapes() {
 }
 
 TEST(Memory, the_first_allocation_fails) {
-  for (const kernels::KernelTable* table : usable_tables()) {
+  for (const kernels::KernelTable* table : runnable_tables()) {
     for (Shape& shape : shapes()) {
       for (const int threads : {1, 2}) {
         Options options;

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "attention.hpp"
-#include "dispatch.hpp"
+#include "tables.hpp"
 
-namespace scaledot {
+namespace scaledot::tests {
 namespace {
 
 std::vector<float> attend_by(const kernels::KernelTable& table, const std::vector<float>& query,
@@ -36,7 +36,7 @@ TEST(Paths, ALateLargeLogitKeepsWhatCameBefore) {
   value[2048] = 0x1.8p-89f;
   Options options;
   options.scale = std::log(2.0f);
-  for (const kernels::KernelTable* table : usable_tables()) {
+  for (const kernels::KernelTable* table : runnable_tables()) {
     const auto split = attend_by(*table, {1}, key, value, options, {});
     const auto whole = attend_by(*table, {1}, key, value, options, {.split_tasks = false});
     EXPECT_EQ(split, whole) << table->name;
@@ -48,7 +48,7 @@ TEST(Paths, SmallValuesAreNotCertified) {
   const std::vector<float> query(40, 1), key(40, -32), value(40, 0x1p-95f);
   Options options;
   options.scale = 0x1.62e43p-1f;
-  for (const kernels::KernelTable* table : usable_tables()) {
+  for (const kernels::KernelTable* table : runnable_tables()) {
     const auto usual = attend_by(*table, query, key, value, options, {});
     EXPECT_EQ(usual, value) << table->name;
     EXPECT_EQ(usual, attend_by(*table, query, key, value, options, {.certified = false}));
@@ -67,7 +67,7 @@ kernels::Taken taken_by(const kernels::KernelTable& table, const Options& option
 
 TEST(Paths, WeightsAreMadeInRegistersWhereNothingIsHidden) {
   const float seen[256] = {};
-  for (const kernels::KernelTable* table : usable_tables()) {
+  for (const kernels::KernelTable* table : runnable_tables()) {
     const Index tiles = pieces(100, table->rows), blocks = 2 * tiles;
     const auto all = taken_by(*table, {}, 1);
     EXPECT_EQ(all.blocks, blocks) << table->name;
@@ -117,7 +117,7 @@ TEST(Paths, WeightsAreMadeInRegistersWhereNothingIsHidden) {
 // Tiles pass each split together where panels are far away; these are not.
 TEST(Paths, TilesPassFarSplitsTogether) {
   const std::vector<float> query(100, 1), keys(3000, 1), value(3000, 1);
-  for (const kernels::KernelTable* table : usable_tables()) {
+  for (const kernels::KernelTable* table : runnable_tables()) {
     const auto merged = [&](bool far, const Options& options) {
       kernels::Taken taken;
       Options one_thread = options;
@@ -138,7 +138,7 @@ TEST(Paths, TilesPassFarSplitsTogether) {
 TEST(Paths, FewRowsReadKeysWhereTheyLie) {
   const std::vector<float> keys(3000, 1), value(3000, 1);
   const bool seen[3000] = {true};
-  for (const kernels::KernelTable* table : usable_tables()) {
+  for (const kernels::KernelTable* table : runnable_tables()) {
     const auto splits_of = [&](Index queries, const Options& options) {
       kernels::Taken taken;
       Options one_thread = options;
@@ -202,4 +202,4 @@ TEST(Paths, TooManyThreadsAreRefused) {
 }
 
 }  // namespace
-}  // namespace scaledot
+}  // namespace scaledot::tests

@@ -13,6 +13,7 @@
 #include "cases.hpp"
 #include "dispatch.hpp"
 #include "fresh_process.hpp"
+#include "tables.hpp"
 
 namespace scaledot::tests {
 namespace {
@@ -81,7 +82,7 @@ TEST(BugCases, D069_eight_heads_on_one_with_four_threads) {
                   {},
                   {},
                   {}};
-  for (const kernels::KernelTable* table : usable_tables()) {
+  for (const kernels::KernelTable* table : runnable_tables()) {
     for (const Index queries : {1, 60}) {
       Call part = call;
       part.query = fill(3, {1, 8, queries, 16});
@@ -115,7 +116,7 @@ TEST(BugCases, D072_a_stack_of_128_kib) {
   const auto rows = [&](std::vector<float>& memory, Index queries) {
     return contiguous(memory.data(), DType::f32, {queries, dim});
   };
-  for (const kernels::KernelTable* table : usable_tables()) {
+  for (const kernels::KernelTable* table : runnable_tables()) {
     // A long prompt on the table in use, and on the others what does not take seconds.
     const Index queries = table == table_in_use() ? length : 300;
     for (const int threads : {1, 2}) {

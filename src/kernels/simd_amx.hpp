@@ -1,12 +1,17 @@
-// AVX-512 beside the tile unit, under a name of its own: what the tile engine needs of vectors.
+// AVX-512 beside a tile unit, under a name of its own: what the tile engine needs of vectors.
 // `pairs` are two bf16 numbers a lane, the first in its low half.
 #pragma once
 
 #include "kernels/simd_avx512.hpp"
+#include "kernels/tile_unit.hpp"
 
 namespace scaledot::kernels {
 
-struct Amx : Avx512Of<Amx> {
+// With the tiles of `Unit`, which is TileUnit or what stands in for it in a test.
+template <class Self, class Unit>
+struct AmxOf : Avx512Of<Self> {
+  using Vec = typename Avx512Of<Self>::Vec;
+  using Tiles = Unit;
   static constexpr bool has_tiles = true;
 
   // Of numbers that are bf16 already.
@@ -25,5 +30,7 @@ struct Amx : Avx512Of<Amx> {
   }
   static Vec all_ones() { return _mm512_castsi512_ps(_mm512_set1_epi32(-1)); }
 };
+
+struct Amx : AmxOf<Amx, TileUnit> {};
 
 }  // namespace scaledot::kernels

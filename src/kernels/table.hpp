@@ -110,7 +110,7 @@ struct Packing {
 struct KernelTable {
   const char* name;
   std::uint32_t needs;  // Feature bits: exactly the -m flags of its source file
-  bool runs_f32;        // false: only bf16 arithmetic, and only once the tiles are granted
+  bool runs_f32;        // false: only bf16 arithmetic, and if it needs tiles, once they are granted
   Index lanes;          // queries in a vector
   Index rows;           // of a full tile
 

@@ -20,7 +20,8 @@ struct TileEngine {
   using Vec = typename Simd::Vec;
   static constexpr Index width = vecs * Simd::lanes, step = chunk;
   static constexpr bool looks_ahead = true;
-  using Unit = TilesConfigured;
+  using Tiles = typename Simd::Tiles;
+  using Unit = typename Tiles::Configured;
   static_assert(Simd::lanes == tile_rows && vecs <= 2);
 
   static Index key_tiles(const Constants& constants) {
@@ -83,21 +84,21 @@ struct TileEngine {
     if constexpr (count == 2 && vecs == 2) call.template operator()<3>(down + tile_rows);
   }
   // sums += `count` tiles that lie one after the other, times `vecs` that are `across` floats apart
-  // and have their rows `step` apart.
+  // and have their rows `stride` apart.
   template <int count>
   [[gnu::always_inline]] static void add_products(const float* left, const float* right,
-                                                  Index across, Index step) {
-    load_tile<4>(left, tile_rows);
-    load_tile<6>(right, step);
-    multiply_tiles<0, 4, 6>();
+                                                  Index across, Index stride) {
+    Tiles::template load<4>(left, tile_rows);
+    Tiles::template load<6>(right, stride);
+    Tiles::template multiply<0, 4, 6>();
     if constexpr (count == 2) {
-      load_tile<5>(left + tile_floats, tile_rows);
-      multiply_tiles<2, 5, 6>();
+      Tiles::template load<5>(left + tile_floats, tile_rows);
+      Tiles::template multiply<2, 5, 6>();
     }
     if constexpr (vecs == 2) {
-      load_tile<7>(right + across, step);
-      multiply_tiles<1, 4, 7>();
-      if constexpr (count == 2) multiply_tiles<3, 5, 7>();
+      Tiles::template load<7>(right + across, stride);
+      Tiles::template multiply<1, 4, 7>();
+      if constexpr (count == 2) Tiles::template multiply<3, 5, 7>();
     }
   }
 
@@ -112,7 +113,7 @@ struct TileEngine {
     [[gnu::always_inline]] void part(int n) const {
       const Index half = (dims + 1) / 2;
       if (n == 0) {
-        each_sum<2>([]<int tile>(Index) { zero_tile<tile>(); });
+        each_sum<2>([]<int tile>(Index) { Tiles::template zero<tile>(); });
         multiply(0, half);
       } else if (n == 1) {
         multiply(half, dims);
@@ -133,11 +134,11 @@ struct TileEngine {
     [[gnu::always_inline]] void store(int parity) const {
       float* const to = logits + parity * width;
       if (parity == 0) {
-        store_tile<0>(to, 2 * width);
-        if constexpr (vecs == 2) store_tile<1>(to + tile_rows, 2 * width);
+        Tiles::template store<0>(to, 2 * width);
+        if constexpr (vecs == 2) Tiles::template store<1>(to + tile_rows, 2 * width);
       } else {
-        store_tile<2>(to, 2 * width);
-        if constexpr (vecs == 2) store_tile<3>(to + tile_rows, 2 * width);
+        Tiles::template store<2>(to, 2 * width);
+        if constexpr (vecs == 2) Tiles::template store<3>(to + tile_rows, 2 * width);
       }
     }
   };
@@ -217,13 +218,13 @@ struct TileEngine {
   template <int count>
   static void absorb_dims(Index all, Index first, const Block& block, const float* pairs,
                           float* output) {
-    each_sum<count>([&]<int tile>(Index at) { load_tile<tile>(output + at, width); });
+    each_sum<count>([&]<int tile>(Index at) { Tiles::template load<tile>(output + at, width); });
     for (Index k = block.keys.begin; k < block.keys.end; k += chunk) {
       const float* const values = block.value + (k / chunk * all + first) * tile_floats;
       const float* const weights = pairs + pairs_of(k);
       add_products<count>(values, weights, tile_rows, width);
     }
-    each_sum<count>([&]<int tile>(Index at) { store_tile<tile>(output + at, width); });
+    each_sum<count>([&]<int tile>(Index at) { Tiles::template store<tile>(output + at, width); });
   }
   // The block's values as MultiplyAdd takes them.
   static void unpack_values(const Constants& constants, const Block& block, float* panel) {
@@ -233,9 +234,9 @@ struct TileEngine {
   }
 };
 
-template <int vecs>
-struct EngineFor<Amx, vecs, true> {
-  using Type = TileEngine<Amx, vecs>;
+template <class Simd, int vecs>
+requires(Simd::has_tiles) struct EngineFor<Simd, vecs, true> {
+  using Type = TileEngine<Simd, vecs>;
 };
 
 }  // namespace scaledot::kernels

@@ -43,26 +43,30 @@ class TilesConfigured {
   Configuration before_;
 };
 
-template <int tile>
-[[gnu::always_inline]] inline void zero_tile() {
-  asm volatile("tilezero %%tmm%c0" : : "i"(tile));
-}
+struct TileUnit {
+  using Configured = TilesConfigured;
 
-// 16 rows of 64 bytes, `step` floats apart.
-template <int tile>
-[[gnu::always_inline]] inline void load_tile(const float* at, Index step) {
-  asm volatile("tileloadd (%1,%2,4), %%tmm%c0" : : "i"(tile), "r"(at), "r"(step) : "memory");
-}
-template <int tile>
-[[gnu::always_inline]] inline void store_tile(float* at, Index step) {
-  asm volatile("tilestored %%tmm%c0, (%1,%2,4)" : : "i"(tile), "r"(at), "r"(step) : "memory");
-}
+  template <int tile>
+  [[gnu::always_inline]] static void zero() {
+    asm volatile("tilezero %%tmm%c0" : : "i"(tile));
+  }
 
-// sum[row][column] += a[row][0..31] . b[0..31][column] in tile order; b holds pairs:
-// b[k / 2][column][k % 2].
-template <int sum, int a, int b>
-[[gnu::always_inline]] inline void multiply_tiles() {
-  asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(sum), "i"(a), "i"(b));
-}
+  // 16 rows of 64 bytes, `step` floats apart.
+  template <int tile>
+  [[gnu::always_inline]] static void load(const float* at, Index step) {
+    asm volatile("tileloadd (%1,%2,4), %%tmm%c0" : : "i"(tile), "r"(at), "r"(step) : "memory");
+  }
+  template <int tile>
+  [[gnu::always_inline]] static void store(float* at, Index step) {
+    asm volatile("tilestored %%tmm%c0, (%1,%2,4)" : : "i"(tile), "r"(at), "r"(step) : "memory");
+  }
+
+  // sum[row][column] += a[row][0..31] . b[0..31][column] in tile order; b holds pairs:
+  // b[k / 2][column][k % 2].
+  template <int sum, int a, int b>
+  [[gnu::always_inline]] static void multiply() {
+    asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(sum), "i"(a), "i"(b));
+  }
+};
 
 }  // namespace scaledot::kernels
