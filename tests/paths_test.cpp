@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "attention.hpp"
+#include "float16.hpp"
 #include "tables.hpp"
 
 namespace scaledot::tests {
@@ -53,6 +54,51 @@ TEST(Paths, SmallValuesAreNotCertified) {
     EXPECT_EQ(usual, value) << table->name;
     EXPECT_EQ(usual, attend_by(*table, query, key, value, options, {.certified = false}));
   }
+}
+
+// 40 queries of ones, 256 keys and values in 40 dims: blocks without a running maximum if element
+// (j, d) of keys or values is another one.
+struct Facts {
+  using Line = std::vector<std::uint16_t>;  // of bf16 numbers
+  static std::uint16_t bits(float number) { return bf16_of_f32(number); }
+  Line query, key, value, output;
+  Facts() : query(40 * 40, bits(1)), key(256 * 40, 0), value(256 * 40, bits(1)), output(40 * 40) {}
+
+  Index certified(const kernels::KernelTable& table, Arithmetic arithmetic) {
+    kernels::Taken taken;
+    Options options;
+    options.arithmetic = arithmetic;
+    options.scale = 1;
+    options.threads = 1;
+    const Status status =
+        attend_on(table, contiguous(query.data(), DType::bf16, {40, 40}),
+                  contiguous(key.data(), DType::bf16, {256, 40}),
+                  contiguous(value.data(), DType::bf16, {256, 40}),
+                  {contiguous(output.data(), DType::bf16, {40, 40})}, options, {.taken = &taken});
+    EXPECT_TRUE(status.ok()) << describe(status);
+    return taken.certified;
+  }
+};
+
+TEST(Paths, EachElementMayForbidThePathWithoutMaximum) {
+  for (const kernels::KernelTable* table : runnable_tables())
+    for (const Arithmetic arithmetic : {Arithmetic::f32, Arithmetic::bf16}) {
+      Facts facts;
+      ASSERT_GT(facts.certified(*table, arithmetic), 0) << table->name;
+      for (const std::size_t j : {0u, 1u, 30u, 31u, 32u, 129u, 255u})
+        for (const std::size_t d : {0u, 1u, 31u, 32u, 39u}) {
+          SCOPED_TRACE(::testing::Message() << table->name << ", key " << j << ", dim " << d);
+          const std::size_t at = j * 40 + d;
+          facts.key[at] = Facts::bits(-64);  // |query| * |key| is above 32 * 6
+          EXPECT_EQ(facts.certified(*table, arithmetic), 0);
+          facts.key[at] = 0;
+          for (const float value : {-0x1p70f, 0x1p-70f}) {
+            facts.value[at] = Facts::bits(value);
+            EXPECT_EQ(facts.certified(*table, arithmetic), 0) << value;
+          }
+          facts.value[at] = Facts::bits(1);
+        }
+    }
 }
 
 // 100 queries and 256 keys with small logits: which blocks took which path, by what hides keys.
