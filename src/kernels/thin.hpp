@@ -122,6 +122,14 @@ struct ThinSplit {
     for (int v = 0; v < count; ++v) {
       const std::byte* from = at + v * lanes * bytes_of(dtype);
       if (v * lanes * bytes_of(dtype) % 64 == 0) ask_for(from, value_ahead);
+      if constexpr (dtype == DType::bf16 && count % 2 == 0) {
+        if (v % 2 == 0) {
+          const Vec pairs = Simd::load_pairs(from);
+          line[v] = Simd::even_of(pairs);
+          line[v + 1] = Simd::odd_of(pairs);
+        }
+        continue;
+      }
       line[v] = whole ? load_as<Simd, dtype>(from)
                       : gather_elements<Simd>(from, dtype, 1, tile.constants.value_dim - d);
     }
@@ -177,6 +185,14 @@ struct ThinSplit {
     if (d < dims) absorb_vecs<dtype, 1, false>(keys, d);
   }
 
+  // Where dim d of the output lies: lines summed from pairs of bf16 have even dims before odd ones.
+  Index place_of(Index d) const {
+    const Index dims = tile.constants.value_dim, pair = 2 * lanes;
+    if (tile.value.dtype != DType::bf16 || vecs % 2 != 0) return d;
+    if (d >= dims / (vecs * lanes) * (vecs * lanes)) return d;
+    return d / pair * pair + d % 2 * lanes + d % pair / 2;
+  }
+
   // All blocks of `keys`, from an empty state; states.output comes out as in engine.hpp.
   void run(Range keys, const RowStates& states) const {
     for (Index e = 0; e < rows * padded; ++e) output[e] = 0;
@@ -193,7 +209,8 @@ struct ThinSplit {
       first = block.end;
     }
     for (Index d = 0; d < tile.constants.value_dim; ++d)
-      for (int r = 0; r < rows; ++r) states.output[d * lanes + r] = output[r * padded + d];
+      for (int r = 0; r < rows; ++r)
+        states.output[d * lanes + r] = output[r * padded + place_of(d)];
   }
 };
 
