@@ -104,6 +104,27 @@ TEST(Bits, do_not_depend_on_the_path) {
   });
 }
 
+// Each number of rows takes another number of vectors of a value at once.
+TEST(Bits, of_few_rows_are_the_same_where_they_lie) {
+  Case one;
+  one.keys = 100;
+  for (one.group = 1; one.group <= 9; ++one.group)
+    for (one.value_dim = 8; one.value_dim <= 136; one.value_dim += 8)
+      for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+        one.head_dim = one.value_dim + 1;
+        one.query_type = one.key_type = one.value_type = dtype;
+        const Inputs inputs = inputs_of(one);
+        const Arguments arguments = arguments_of(inputs);
+        const double tiny = flushed_below(arguments);
+        for (const kernels::KernelTable* table : runnable_tables()) {
+          SCOPED_TRACE(::testing::Message() << one << " on " << table->name);
+          expect_same(outcome(arguments, {.table = table}),
+                      outcome(arguments, {.table = table, .paths = {.thin = false}}), tiny);
+        }
+        if (::testing::Test::HasFailure()) return;
+      }
+}
+
 TEST(Bits, do_not_depend_on_the_strides) {
   each_case(100, 25, {},
             [](const Case&, const Inputs& inputs, const Arguments& arguments, How how) {
