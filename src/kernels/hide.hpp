@@ -38,7 +38,16 @@ inline void hide_by(const Lines& lines, Index head, Index position, Range keys,
   }
 }
 
-// 0 for each of `keys`, which lie in one block, that the row's mask or bias hides. In `memory`,
+// Asks for what a mask or bias says of `keys` to row r.
+template <class Simd>
+inline void ask_for_line(const Tile& tile, const Lines& lines, Index r, Range keys) {
+  if (keys.empty() || lines.is_same_for_all() || lines.dim_stride != 1) return;
+  const Index bytes = (keys.end - keys.begin) * bytes_of(lines.dtype);
+  const std::byte* const at = lines.at(tile.head(r), tile.position(r), keys.begin);
+  for (Index byte = 0; byte < bytes; byte += 64) ask_for(at, byte);
+}
+
+// 0 for each of `keys`, which lie in one split, that the row's mask or bias hides. In `memory`,
 // unless that is what the mask's line is.
 template <class Simd>
 inline const std::uint8_t* shown_line(const Tile& tile, Index r, Range keys, std::uint8_t* memory) {
@@ -53,31 +62,36 @@ inline const std::uint8_t* shown_line(const Tile& tile, Index r, Range keys, std
   return memory;
 }
 
-// Marks for keys that lie in one block, 0 or not: whether some row sees the key, and whether every
+// Marks for keys that lie in one split, 0 or not: whether some row sees the key, and whether every
 // row does that sees it by position.
 template <class Simd>
-struct BlockMarks {
-  std::uint8_t* some;  // [block_keys], counted from the first of the keys asked for
+struct SplitMarks {
+  std::uint8_t* some;  // [split_keys], counted from the first of the keys asked for
   std::uint8_t* every;
 
-  void add(const std::uint8_t* __restrict shown, Index first, Index count) const {
+  void add(const std::uint8_t* shown, Index first, Index count) const {
+    Index k = 0;
+    for (; k + block_keys <= count; k += block_keys)  // whole vectors, which the compiler unrolls
+      add_keys(shown + k, first + k, block_keys);
+    add_keys(shown + k, first + k, count - k);
+  }
+
+ private:
+  [[gnu::always_inline]] void add_keys(const std::uint8_t* __restrict shown, Index first,
+                                       Index count) const {
     std::uint8_t* const __restrict a = some + first, * const __restrict b = every + first;
-    if (count == block_keys) {  // known to the compiler
-      for (Index k = 0; k < block_keys; ++k) a[k] |= shown[k];
-      for (Index k = 0; k < block_keys; ++k) b[k] = b[k] < shown[k] ? b[k] : shown[k];
-    } else {
-      for (Index k = 0; k < count; ++k) a[k] |= shown[k];
-      for (Index k = 0; k < count; ++k) b[k] = b[k] < shown[k] ? b[k] : shown[k];
-    }
+    for (Index k = 0; k < count; ++k) a[k] |= shown[k];
+    for (Index k = 0; k < count; ++k) b[k] = b[k] < shown[k] ? b[k] : shown[k];
   }
 };
 
-// What the tile's masks and biases say of `keys`. Starts with the last row, and ends early if only
-// `some` is wanted and all keys are marked, which with most masks is soon; a mask that is the same
-// for all rows is read once.
+// What the tile's masks and biases say of `keys`, which lie in one split: a row's part of a split
+// is long enough for the processor to fetch it ahead. Starts with the last row. If only `some` is
+// wanted, keys before the first one that is not marked are not looked at again, which with most
+// masks leaves few; a mask that is the same for all rows is read once.
 template <class Simd>
 inline void mark_shown(const Tile& tile, Range keys, bool every_wanted,
-                       const BlockMarks<Simd>& marks) {
+                       const SplitMarks<Simd>& marks) {
   const Index all = keys.end - keys.begin;
   for (Index k = 0; k < all; ++k) marks.some[k] = 0;
   for (Index k = 0; k < all; ++k) marks.every[k] = 1;
@@ -85,38 +99,26 @@ inline void mark_shown(const Tile& tile, Range keys, bool every_wanted,
   Index marked = 0;  // so many from the first on
   for (Index r = is_same ? 0 : tile.count - 1; r >= 0; --r) {
     const Range own = is_same ? tile.band.any(tile.queries()) : tile.band.of(tile.position(r));
-    const Range both{larger(own.begin, keys.begin), smaller(own.end, keys.end)};
+    const Range both{larger(own.begin, keys.begin + marked), smaller(own.end, keys.end)};
     if (both.empty()) continue;
-    std::uint8_t memory[block_keys];
+    std::uint8_t memory[split_keys];
     marks.add(shown_line<Simd>(tile, r, both, memory), both.begin - keys.begin,
               both.end - both.begin);
+    if (every_wanted) continue;
     while (marked < all && marks.some[marked] != 0) ++marked;
-    if (!every_wanted && marked == all) return;
+    if (marked == all) return;
   }
 }
 
-// Marks each of `keys` that a row of the tile sees; the others' marks stay as they are.
+// Marks each of `keys`, which lie in one split, that a row of the tile sees; the others' marks stay
+// as they are.
 template <class Simd>
 void mark_seen(const Tile& tile, Range keys, SeenKeys seen) {
   const DenormalsFlushed flushed;
-  std::uint8_t some[block_keys], every[block_keys];
-  for (Index first = keys.begin; first < keys.end; first += block_keys) {
-    const Range part{first, smaller(first + block_keys, keys.end)};
-    mark_shown<Simd>(tile, part, false, {some, every});
-    for (Index j = part.begin; j < part.end; ++j)
-      if (some[j - first] != 0) seen.marks[j - seen.first] = 1;
-  }
-}
-
-// Asks for the tile's part of a mask or bias.
-template <class Simd>
-inline void ask_for_marks(const Tile& tile, const Lines& lines, Range keys) {
-  if (keys.empty() || lines.is_same_for_all() || lines.dim_stride != 1) return;
-  const Index bytes = (keys.end - keys.begin) * bytes_of(lines.dtype);
-  for (Index r = 0; r < tile.count; ++r) {
-    const std::byte* const at = lines.at(tile.head(r), tile.position(r), keys.begin);
-    for (Index byte = 0; byte < bytes; byte += 64) ask_for(at, byte);
-  }
+  std::uint8_t some[split_keys], every[split_keys];
+  mark_shown<Simd>(tile, keys, false, {some, every});
+  for (Index j = keys.begin; j < keys.end; ++j)
+    if (some[j - keys.begin] != 0) seen.marks[j - seen.first] = 1;
 }
 
 // marks[key][row] of a mask or bias for the keys `keys` of the block that starts at `first`; keys

@@ -27,7 +27,7 @@ struct Scratch {
   RowStates states, merged;
   float* key;  // one block, if the tile packs for itself
   float* value;
-  std::uint8_t* seen;  // [2][block_keys]
+  std::uint8_t* seen;  // [2][split_keys]: what SplitMarks holds
 
   // If there are tiles:
   float* ahead;           // [2][chunk][width] logits
@@ -61,7 +61,7 @@ inline Index lay_out(const Constants& constants, float* at, Scratch& scratch) {
   const Index value_floats = block_keys * round_up(constants.value_dim, group_of<Simd>);
   scratch.key = take(block_keys * query_dims);
   scratch.value = take(value_floats);
-  scratch.seen = reinterpret_cast<std::uint8_t*>(take(block_keys / 2));
+  scratch.seen = reinterpret_cast<std::uint8_t*>(take(split_keys / 2));
   if constexpr (Simd::has_tiles) {
     scratch.ahead = take(2 * chunk * width);
     scratch.pairs = take(block_keys / 2 * width);

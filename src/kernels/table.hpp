@@ -114,7 +114,8 @@ struct KernelTable {
   Index lanes;          // queries in a vector
   Index rows;           // of a full tile
 
-  // Marks each of `keys` that a row of the tile sees; the others' marks stay as they are.
+  // Marks each of `keys`, which lie in one split, that a row of the tile sees; the others' marks
+  // stay as they are.
   void (*mark_seen)(const Tile&, Range keys, SeenKeys seen);
   void (*pack)(const Packing&);
 

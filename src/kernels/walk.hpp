@@ -26,6 +26,7 @@ struct TileWalk {
   Range seen;   // keys that some row sees
   Range clear;  // keys that every row sees
   bool certified = false;
+  Index marked_split = -1;  // whose keys scratch.seen tells of
   [[no_unique_address]] typename Engine::Unit unit;
 
   TileWalk(const Tile& of, float* memory) : tile(of) {
@@ -76,16 +77,15 @@ struct TileWalk {
     SeenKeys marked;
     block.is_masked = false;
     if (tile.mask.data != nullptr || tile.bias.data != nullptr) {
-      const bool is_mask = tile.mask.data != nullptr;
-      const BlockMarks<Simd> marks{scratch.seen, scratch.seen + block_keys};
-      mark_shown<Simd>(tile, keys, is_mask, marks);
+      const SplitMarks<Simd> marks = marks_of(first);
       marked = {marks.some, keys.begin};
+      const Range all = keys;
       keys = shown_part(keys, marked);
       std::uint8_t least = 1;
-      for (Index k = keys.begin - marked.first; k < keys.end - marked.first; ++k)
+      for (Index k = keys.begin - all.begin; k < keys.end - all.begin; ++k)
         least = marks.every[k] < least ? marks.every[k] : least;
-      block.is_masked = is_mask && least == 0;
-      ask_for_later(first);
+      block.is_masked = tile.mask.data != nullptr && least == 0;
+      ask_for_bias(first + block_keys);
       if (keys.empty()) return false;
     }
     block.first = first;
@@ -116,14 +116,23 @@ struct TileWalk {
             smaller(round_up(part.end, Engine::step), keys.end)};
   }
 
-  // Asks for what mask and bias say of later blocks: those that the mask hides go by quickly.
-  void ask_for_later(Index first) const {
-    const auto ask = [&](const Lines& lines, Index blocks) {
-      const Index begin = first + blocks * block_keys;
-      ask_for_marks<Simd>(tile, lines, {begin, smaller(seen.end, begin + block_keys)});
-    };
-    ask(tile.mask, 4);
-    ask(tile.bias, 1);
+  // What mask and bias say of the block's keys that some row sees by position, from the first of
+  // these on. Read a split at a time.
+  SplitMarks<Simd> marks_of(Index first) {
+    const Index split = first / split_keys;
+    const Range keys{larger(seen.begin, split * split_keys),
+                     smaller(seen.end, (split + 1) * split_keys)};
+    const SplitMarks<Simd> marks{scratch.seen, scratch.seen + split_keys};
+    if (split != marked_split) mark_shown<Simd>(tile, keys, tile.mask.data != nullptr, marks);
+    marked_split = split;
+    const Index begin = larger(seen.begin, first) - keys.begin;
+    return {marks.some + begin, marks.every + begin};
+  }
+
+  // Asks for what a bias says of the block that starts at `first`.
+  void ask_for_bias(Index first) const {
+    for (Index r = 0; r < tile.count; ++r)
+      ask_for_line<Simd>(tile, tile.bias, r, {first, smaller(seen.end, first + block_keys)});
   }
 
   // From queries and keys to logits: capped, biased, and -inf where a key is hidden.
