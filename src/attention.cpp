@@ -1,6 +1,8 @@
 // attend(): check the arguments, plan the tasks, run them on the kernel table in use.
 #include "attention.hpp"
 
+#include <algorithm>
+
 #include "cores.hpp"
 #include "dispatch.hpp"
 #include "float_mode.hpp"
@@ -26,7 +28,8 @@ struct Run {
   const Paths& paths;
   const Plan& plan;
   float* memory;
-  Index first_head = 0;  // of the wave
+  const Index* order = nullptr;  // [batch]: entries in the order of their tasks, if not as they are
+  Index first_head = 0;          // of the wave
 
   float* scratch(int worker) const { return memory + worker * plan.scratch; }
   float* after_scratch() const { return memory + plan.threads * plan.scratch; }
@@ -42,9 +45,23 @@ struct Run {
     return {key, value, reinterpret_cast<kernels::BlockFacts*>(value + plan.value_panel)};
   }
 
+  // Has the entries with most keys go first, so that none is begun when the others are done.
+  void longest_first() {
+    if (plan.order == 0) return;
+    auto* const entries = reinterpret_cast<Index*>(memory);
+    memory += plan.order;
+    for (Index b = 0; b < problem.batch; ++b) entries[b] = b;
+    const Index* const length = problem.key_lengths;
+    std::sort(entries, entries + problem.batch, [length](Index a, Index b) {
+      return length[a] != length[b] ? length[a] > length[b] : a < b;
+    });
+    order = entries;
+  }
+
   // Rows [first, first + count) of a key head, which is one of all batch entries'.
   Tile tile(Index head, Index first, Index count) const {
-    const Index batch = head / problem.key_heads, key_head = head % problem.key_heads;
+    const Index place = head / problem.key_heads, key_head = head % problem.key_heads;
+    const Index batch = order == nullptr ? place : order[place];
     const Index query_head = key_head * problem.group;
     Tile tile;
     tile.constants = problem.constants;
@@ -198,6 +215,7 @@ Status attend_on(const KernelTable& asked, const Tensor& query, const Tensor& ke
   problem.parallel_for = loop.in_callers_mode();
 
   Run run{problem, *table, paths, plan, workspace.floats()};
+  run.longest_first();
   if (plan.wave > 0)
     run.in_waves();
   else if (plan.splits > 0)

@@ -78,13 +78,17 @@ bool plan(const Problem& problem, const kernels::KernelTable& table, const Paths
     tasks = plan.wave * pieces(plan.tiles, plan.together);
   }
   plan.threads = static_cast<int>(larger(smaller(threads, tasks), 1));
+  if (problem.key_lengths != nullptr && problem.batch > 1 && plan.threads > 1)
+    plan.order = round_up(problem.batch * Index{sizeof(Index)}, 64) / 4;
 
   const Index slots = separates ? tasks : 0;
   const double floats = static_cast<double>(plan.threads) * static_cast<double>(plan.scratch) +
                         static_cast<double>(plan.wave) * static_cast<double>(plan.panels()) +
-                        static_cast<double>(slots) * static_cast<double>(plan.slot);
+                        static_cast<double>(slots) * static_cast<double>(plan.slot) +
+                        static_cast<double>(plan.order);
   if (floats > 0x1p58) return false;
-  const Index all = plan.threads * plan.scratch + plan.wave * plan.panels() + slots * plan.slot;
+  const Index all =
+      plan.threads * plan.scratch + plan.wave * plan.panels() + slots * plan.slot + plan.order;
   plan.bytes = static_cast<std::size_t>(all) * sizeof(float) + alignment;
   return true;
 }

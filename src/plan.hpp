@@ -22,6 +22,7 @@ struct Plan {
   Index scratch = 0;                                          // a thread
   Index slot = 0;                                             // a split
   Index key_panel = 0, value_panel = 0, facts = 0, seen = 0;  // a head of the wave
+  Index order = 0;                                            // batch entries, longest first
   std::size_t bytes = 0;                                      // of it all, aligned by hand included
 
   Index panels() const { return key_panel + value_panel + facts + seen; }

@@ -1,5 +1,7 @@
 // Many callers at once, short-lived callers, small stacks, and races.
+#include <algorithm>
 #include <barrier>
+#include <cmath>
 #include <cstdio>
 #include <functional>
 #include <thread>
@@ -172,6 +174,53 @@ TEST(BugCases, D073_a_thousand_short_lived_callers) {
   }
   ASSERT_GT(early, 0u);
   EXPECT_LT(resident_bytes(), early + (10u << 20));
+}
+
+// Runs tasks one after the other, and notes when the output of each batch entry is whole.
+struct InOrder {
+  const std::vector<float>& output;
+  Index entries;
+  std::vector<Index> whole;
+
+  static void run(void* self, Index count, int, ParallelFor::Task task, void* data) {
+    InOrder& order = *static_cast<InOrder*>(self);
+    for (Index index = 0; index < count; ++index) {
+      task(data, index, 0);
+      const auto floats = static_cast<Index>(order.output.size()) / order.entries;
+      for (Index b = 0; b < order.entries; ++b) {
+        const auto begin = order.output.begin() + b * floats;
+        const bool is_whole = std::none_of(begin, begin + floats, [](float x) { return x != x; });
+        if (is_whole && std::find(order.whole.begin(), order.whole.end(), b) == order.whole.end())
+          order.whole.push_back(b);
+      }
+    }
+  }
+};
+
+TEST(Threads, take_the_entries_with_most_keys_first) {
+  constexpr Index batch = 5, heads = 2, keys = 1200, dim = 8;
+  const std::vector<Index> lengths{5, 1200, 40, 300, 300};
+  for (const Index queries : {1, 60})
+    for (const Paths& paths : {Paths{}, Paths{.shared_panels = false},
+                               Paths{.shared_panels = false, .split_tasks = false}}) {
+      const auto floats = static_cast<std::size_t>(batch * heads * dim);
+      const std::vector<float> query(floats * static_cast<std::size_t>(queries), 1),
+          memory(floats * keys, 1);
+      std::vector<float> output(query.size(), NAN);
+      const Tensor key = contiguous(memory.data(), DType::f32, {batch, heads, keys, dim});
+      const auto rows = [&](const std::vector<float>& of) {
+        return contiguous(of.data(), DType::f32, {batch, heads, queries, dim});
+      };
+      InOrder order{output, batch, {}};
+      Options options;
+      options.threads = 2;
+      options.key_lengths = lengths;
+      options.parallel_for = {InOrder::run, &order};
+      ASSERT_TRUE(attend_on(*usable_tables().front(), rows(query), key, key, {rows(output), {}, {}},
+                            options, paths)
+                      .ok());
+      EXPECT_EQ(order.whole, (std::vector<Index>{1, 3, 4, 2, 0})) << queries;
+    }
 }
 
 }  // namespace
