@@ -1,7 +1,8 @@
 // What it costs to share two tasks out among two threads: on the pool while its worker spins and
-// while it is parked, and on a thread started for the purpose. In a meeting the tasks wait for each
-// other, so that the time lasts until the second thread is at work. Look at the median: a mean has
-// in it whatever else the machine did.
+// while it is parked, on a thread started for the purpose, and on OpenMP's and oneTBB's pools where
+// the build found them, at once and after a rest of a millisecond. In a meeting the tasks wait for
+// each other, so that the time lasts until the second thread is at work. Look at the median: a mean
+// has in it whatever else the machine did.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -9,6 +10,10 @@
 #include <chrono>
 #include <thread>
 #include <vector>
+
+#if HAS_TBB
+#include <tbb/parallel_for.h>
+#endif
 
 #include "parallel.hpp"
 
@@ -51,6 +56,28 @@ void meet_started_thread() {
   other.join();
 }
 
+void rest() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
+
+#ifdef _OPENMP
+void meet_openmp() {
+  Meeting meeting;
+#pragma omp parallel for num_threads(2) schedule(static, 1)
+  for (int n = 0; n < 2; ++n) Meeting::task(&meeting, n, n);
+}
+#endif
+
+#if HAS_TBB
+void meet_tbb() {
+  Meeting meeting;
+  tbb::parallel_for(
+      tbb::blocked_range<int>(0, 2, 1),
+      [&meeting](const tbb::blocked_range<int>& one) {
+        Meeting::task(&meeting, one.begin(), one.begin());
+      },
+      tbb::simple_partitioner());
+}
+#endif
+
 void measure(benchmark::State& state, void (*before)(), void (*timed)()) {
   using Clock = std::chrono::steady_clock;
   std::vector<double> microseconds;
@@ -72,6 +99,14 @@ BENCHMARK_CAPTURE(measure, empty, nothing, run_empty)->UseManualTime();
 BENCHMARK_CAPTURE(measure, meeting_spinning, nothing, meet)->UseManualTime();
 BENCHMARK_CAPTURE(measure, meeting_parked, wait_until_parked, meet)->UseManualTime();
 BENCHMARK_CAPTURE(measure, meeting_started_thread, nothing, meet_started_thread)->UseManualTime();
+#ifdef _OPENMP
+BENCHMARK_CAPTURE(measure, openmp, nothing, meet_openmp)->UseManualTime();
+BENCHMARK_CAPTURE(measure, openmp_rested, rest, meet_openmp)->UseManualTime();
+#endif
+#if HAS_TBB
+BENCHMARK_CAPTURE(measure, tbb, nothing, meet_tbb)->UseManualTime();
+BENCHMARK_CAPTURE(measure, tbb_rested, rest, meet_tbb)->UseManualTime();
+#endif
 
 }  // namespace
 
