@@ -104,7 +104,7 @@ TEST(Bits, do_not_depend_on_the_path) {
   });
 }
 
-// Each number of rows takes another number of vectors of a value at once.
+// One row, up to four and up to eight take different numbers of vectors of a value at once.
 TEST(Bits, of_few_rows_are_the_same_where_they_lie) {
   Case one;
   one.keys = 100;

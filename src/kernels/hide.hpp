@@ -38,13 +38,16 @@ inline void hide_by(const Lines& lines, Index head, Index position, Range keys,
   }
 }
 
-// Asks for what a mask or bias says of `keys` to row r.
+// Asks for what the tile's bias says of `keys`.
 template <class Simd>
-inline void ask_for_line(const Tile& tile, const Lines& lines, Index r, Range keys) {
+inline void ask_for_bias(const Tile& tile, Range keys) {
+  const Lines& lines = tile.bias;
   if (keys.empty() || lines.is_same_for_all() || lines.dim_stride != 1) return;
   const Index bytes = (keys.end - keys.begin) * bytes_of(lines.dtype);
-  const std::byte* const at = lines.at(tile.head(r), tile.position(r), keys.begin);
-  for (Index byte = 0; byte < bytes; byte += 64) ask_for(at, byte);
+  for (Index r = 0; r < tile.count; ++r) {
+    const std::byte* const at = lines.at(tile.head(r), tile.position(r), keys.begin);
+    for (Index byte = 0; byte < bytes; byte += 64) ask_for(at, byte);
+  }
 }
 
 // 0 for each of `keys`, which lie in one split, that the row's mask or bias hides. In `memory`,

@@ -79,13 +79,13 @@ struct TileWalk {
     if (tile.mask.data != nullptr || tile.bias.data != nullptr) {
       const SplitMarks<Simd> marks = marks_of(first);
       marked = {marks.some, keys.begin};
-      const Range all = keys;
       keys = shown_part(keys, marked);
       std::uint8_t least = 1;
-      for (Index k = keys.begin - all.begin; k < keys.end - all.begin; ++k)
+      for (Index k = keys.begin - marked.first; k < keys.end - marked.first; ++k)
         least = marks.every[k] < least ? marks.every[k] : least;
       block.is_masked = tile.mask.data != nullptr && least == 0;
-      ask_for_bias(first + block_keys);
+      const Index later = first + block_keys;
+      ask_for_bias<Simd>(tile, {later, smaller(seen.end, later + block_keys)});
       if (keys.empty()) return false;
     }
     block.first = first;
@@ -127,12 +127,6 @@ struct TileWalk {
     marked_split = split;
     const Index begin = larger(seen.begin, first) - keys.begin;
     return {marks.some + begin, marks.every + begin};
-  }
-
-  // Asks for what a bias says of the block that starts at `first`.
-  void ask_for_bias(Index first) const {
-    for (Index r = 0; r < tile.count; ++r)
-      ask_for_line<Simd>(tile, tile.bias, r, {first, smaller(seen.end, first + block_keys)});
   }
 
   // From queries and keys to logits: capped, biased, and -inf where a key is hidden.
